@@ -141,8 +141,8 @@ def session(
     loop = asyncio.get_running_loop()
     made: list[Session] = []
 
-    def tell_of_recording(sentence: str) -> None:
-        loop.call_soon_threadsafe(lambda: made[0].tell_of_recording(sentence))
+    def report_recording(sentence: str) -> None:
+        loop.call_soon_threadsafe(lambda: made[0].report_recording(sentence))
 
     voice_activity = SileroVoiceActivity()
 
@@ -158,7 +158,7 @@ def session(
         source=source,
         sink=sink,
         edge=edge,
-        recorder=Recorder(Path(choice.record_folder), tell_of_recording) if choice.record_folder else None,
+        recorder=Recorder(Path(choice.record_folder), report_recording) if choice.record_folder else None,
         make_backend=functools.partial(backends.backend_off_loop, language=choice.speech.language),
         make_tools=backends.tools,
         make_transcriber=functools.partial(_transcriber_off_loop, loop.call_soon_threadsafe),

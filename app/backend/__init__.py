@@ -10,7 +10,7 @@ In reading order:
 - `ollama`, `ollama_answer`: the adapter for Ollama.
 - `embedded`, `embedded_models`, `embedded_server`: a small model in a child process, accessed via an OpenAI-compatible
   API.
-- `attempts`, `deadlines`, `faults`, `thinking_tags`: code shared by the adapters.
+- `attempts`, `deadlines`, `faults`: code shared by the adapters.
 - `model_record`: what is known of each model on each server.
 - `tool_calls`: executes the tool calls that a model makes mid-answer.
 - `router`: a back-end that delegates each question to another one. `prices`: the cost of a request.

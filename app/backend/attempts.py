@@ -1,4 +1,4 @@
-"""The base class for answer requests, which implements retries and converts errors to user-facing messages."""
+"""What the adapters' answer requests share: retries, error messages, and the removal of thinking from the text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RETRIES = 2
 RETRY_SECONDS = 0.4
 """Delay before the first retry; it doubles with each further retry."""
 LOAD_SECONDS = 180.0
-"""How long to wait for a server that says that it is loading its model."""
+"""How long to wait for a server that reports that it is loading its model."""
 LOAD_POLL_SECONDS = 1.0
 MOST_REFUSALS = 8
 """How many times a rejected request is adapted before the failure is reported."""
@@ -73,7 +73,7 @@ class AnswerAttempts(ABC):
                         yield Notice(f"{self._who} is still loading. The answer comes when it is ready.")
                     loading += LOAD_POLL_SECONDS
                     await asyncio.sleep(LOAD_POLL_SECONDS)
-                    yield ""  # it is alive
+                    yield ""  # a sign of life
                     continue
                 wait = None
                 if not answered and retries < RETRIES:
@@ -130,7 +130,7 @@ class AnswerAttempts(ABC):
         return False
 
     def accepted(self) -> list[Notice]:
-        """Records that the server accepted the request; returns what the user loses by how it has to be put."""
+        """Records that the server accepted the request; returns notices about what had to be left out."""
         used = set() if self.form.plain else {"temperature", "limits", "plain"}
         if self.request.tools and self.request.may_call and not self.form.plain:
             used.add("tools")
@@ -143,3 +143,58 @@ class AnswerAttempts(ABC):
     def check_finish(self, reason: str, answered: bool) -> None:
         """Raises BackendError if the server's finish reason indicates a failure."""
         return
+
+
+OPEN, CLOSE = "<think>", "</think>"
+
+
+class ThinkingTagFilter:
+    """Strips thinking, the text between `<think>` and `</think>`, from the start of an answer.
+
+    Some servers send thinking as part of the text. Call `push` for each delta, which may end inside a tag, and `flush`
+    at the end.
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._state = "start"
+
+    @property
+    def thinking(self) -> bool:
+        """Whether the newest delta ended in mid-thought."""
+        return self._state == "thinking"
+
+    def push(self, delta: str) -> str:
+        """Adds a delta; returns any text that is known not to be thinking."""
+        if self._state == "words":
+            return delta
+        if self._state == "after":
+            return self._skip_space(delta)
+        self._held += delta
+        if self._state == "start":
+            lead = self._held.lstrip()
+            if not lead or (len(lead) < len(OPEN) and OPEN.startswith(lead)):
+                return ""
+            if not lead.startswith(OPEN):
+                self._state = "words"
+                return self._take_held()
+            self._state, self._held = "thinking", lead[len(OPEN) :]
+        place = self._held.find(CLOSE)
+        if place < 0:
+            self._held = self._held[-len(CLOSE) :]  # keep only what may be part of the tag, since thinking can be long
+            return ""
+        self._held = self._held[place + len(CLOSE) :]
+        return self._skip_space(self._take_held())
+
+    def flush(self) -> str:
+        """Returns any buffered text that turned out not to be thinking."""
+        return self._take_held() if self._state == "start" else ""
+
+    def _skip_space(self, text: str) -> str:
+        text = text.lstrip()
+        self._state = "words" if text else "after"
+        return text
+
+    def _take_held(self) -> str:
+        text, self._held = self._held, ""
+        return text

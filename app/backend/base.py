@@ -117,7 +117,7 @@ class ToolCall:
 class OpaqueFields:
     """A stream item: fields of the model's message that belong to its tool calls, as a JSON object.
 
-    They are sent back to the server unchanged: DeepSeek and OpenRouter want the thoughts that led to the calls.
+    They are sent back to the server unchanged: DeepSeek and OpenRouter require the reasoning that led to the calls.
     """
 
     fields: str
@@ -186,7 +186,7 @@ class Thinking:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A stream item: a user-facing message about how the answer comes about, which is no part of it.
+    """A stream item: a user-facing message about the request, which isn't part of the answer.
 
     `loss`: whether the user loses something, and may want to do something about it.
     """
@@ -207,8 +207,8 @@ class ChatRequest:
 
     `final`: whether tools with side effects are allowed, which requires that the user's turn is complete, that this
     answer will be spoken, and that no such tool has been called for it yet.
-    `may_call`: False if the model must answer with what it knows by now. `tools` are sent all the same where possible,
-    since the messages hold calls of them.
+    `may_call`: False if the model must answer without further calls. `tools` are still sent if possible, since the
+    messages contain calls to them.
     """
 
     messages: tuple[Message, ...]

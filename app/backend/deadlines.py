@@ -68,7 +68,7 @@ async def limited(
 
     - `who`: the model's name in error messages
     - `first_seconds`: how long the server may be silent at first; 0 for the default
-    - `received`: returns how many bytes have come
+    - `received`: returns how many bytes have been received
     """
     most_chars = max(LEAST_CHARS, request.max_tokens * MOST_CHARS_PER_TOKEN)
     async with (
@@ -135,7 +135,7 @@ class _Silence:
 def _too_slow(who: str, waited: float, silence: float, answered: bool) -> BackendError:
     if answered:
         return BackendError(
-            f"{who} stopped in mid-answer and was silent for {silence:.0f} seconds. What had come is spoken; ask "
+            f"{who} stopped in mid-answer and was silent for {silence:.0f} seconds. What was received is spoken; ask "
             "again, or choose another model.",
             "timeout",
         )

@@ -73,9 +73,9 @@ def first_form(provider: str, model: str) -> RequestForm:
 
 
 def stated_form(form: RequestForm, parameters: object) -> RequestForm:
-    """Returns `form` with what a list of models says of a model. `parameters`: those that it supports (OpenRouter).
+    """Returns `form` adapted to the `parameters` that a model supports according to the list of models (OpenRouter).
 
-    Tools are not left out because of it, since the user is to know that they are.
+    Tools are sent even if they are not listed, since the user must be told that the model can't use them.
     """
     if not isinstance(parameters, list) or not parameters:
         return form
@@ -85,7 +85,7 @@ def stated_form(form: RequestForm, parameters: object) -> RequestForm:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A server's refusal of a request. `param`: the parameter it is about, if stated; `text`: all that it says."""
+    """A server's refusal of a request. `param`: the parameter that it is about, if stated; `text`: its message."""
 
     text: str
     param: str = ""

@@ -203,7 +203,7 @@ class EmbeddedBackend:
                 _log.warning("The built-in model has stopped: %s.", cause)
                 if begun or last:
                     raise BackendError(
-                        f"The model {self.model} has stopped while it answered: {cause}. Your next question starts it "
+                        f"The model {self.model} stopped while it was answering: {cause}. Your next question starts it "
                         "again. If it keeps stopping, close other programs, or choose a smaller model or another "
                         "provider.",
                         "broken",

@@ -60,8 +60,8 @@ def refused_answer(error: BaseException, where: str) -> BackendError | None:
     refusal = refusal_in(error)
     if isinstance(refusal, RedirectRefused):
         return BackendError(
-            f"{where} sends this app on to another server ({refusal.to}), which is given neither your words nor your "
-            "key. If that is the server that you want, enter its address; or choose another model.",
+            f"{where} redirects to another server ({refusal.to}), which gets neither your words nor your key. If you "
+            "want to use that server, enter its address; or choose another model.",
             "setup",
         )
     if refusal is not None:

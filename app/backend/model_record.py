@@ -1,7 +1,7 @@
-"""What is known of each model on each server: how to ask it, how fast it answers, how often it may be asked.
+"""What is known of each model on each server: the form of its requests, its speed and its rate limit.
 
-A `ModelRecord` belongs to a model on a server, not to a back-end object, so that nothing has to be learned twice.
-`ModelRecords` owns all of them and keeps them in a file.
+A `ModelRecord` belongs to a model on a server rather than to a back-end object, so that nothing is learned twice.
+`ModelRecords` owns all of them and stores them in a file.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LOSSES = {
     "limits": "{who} accepts no limit for the length of an answer. Its answers may be longer and cost more.",
     "plain": "{who} accepts nothing but the conversation: no tools, no temperature. Choose another model to use them.",
 }
-"""The fields of `RequestForm` without which the user loses something, and the sentence that says so."""
+"""The fields of `RequestForm` whose omission affects the user, and the user-facing messages about it."""
 
 _log = logging.getLogger(__name__)
 
@@ -89,13 +89,13 @@ class ModelRecord:
         return new
 
     def thinks(self, *efforts: str) -> None:
-        """Notes that the model thinks before it answers, so that it needs more room; `efforts` keep that short."""
+        """Records that the model thinks before it answers, so that it needs more room; `efforts` keep that short."""
         self.learned["room"] = MORE_ROOM
         if efforts:
             self.learned["efforts"] = efforts
 
     def pace_of(self, traits: Traits) -> Pace:
-        """Returns the model's pace, starting from what its back-end states."""
+        """Returns the model's pace, initialised from its back-end's traits."""
         pace = self.pace
         if not self.measured:
             self.measured = True
@@ -106,7 +106,7 @@ class ModelRecord:
         return pace
 
     def as_json(self) -> dict[str, Any]:
-        """Returns what is kept."""
+        """Returns what is stored."""
         pace, budget = self.pace, self.pace.budget
         return {
             "learned": _listed(self.learned),
@@ -120,12 +120,12 @@ class ModelRecord:
 
 
 def _is_loss(name: str, value: object) -> bool:
-    """Returns whether the user loses something if this field of `RequestForm` has this value."""
+    """Returns whether this value of this field of `RequestForm` affects the user."""
     return name == "plain" or (name in LOSSES and value in (False, ()))
 
 
 def _listed(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns values of `RequestForm` as JSON has them."""
+    """Returns values of `RequestForm` in their JSON form."""
     return {name: list(value) if isinstance(value, tuple) else value for name, value in sorted(values.items())}
 
 
@@ -158,7 +158,7 @@ def read_record(value: Mapping[str, Any]) -> ModelRecord:
 class ModelRecords:
     """All records, by server and model. `path` returns their file; without it they are in memory only.
 
-    The file is read when a record is needed first. Nothing secret of a server's address is kept.
+    The file is read when the first record is needed. Secrets in a server's address are not stored.
     """
 
     def __init__(self, path: Callable[[], Path] | None = None) -> None:
@@ -168,13 +168,13 @@ class ModelRecords:
         self._unreadable = False
 
     def of(self, server: str, model: str) -> ModelRecord:
-        """Returns the record of a model. `server`: its address, or the name of what runs it."""
+        """Returns the record of a model. `server`: its address, or the back-end's name."""
         if self._records is None:
             self._records = self._read()
             self._kept = {key: record.as_json() for key, record in self._records.items()}
         key = (without_secrets(server).rstrip("/"), model)
         record = self._records.pop(key, None) or ModelRecord()
-        self._records[key] = record  # the most recent ones are kept longest
+        self._records[key] = record  # the file keeps the most recently used ones
         return record
 
     def of_backend(self, backend: Backend) -> ModelRecord:
@@ -183,14 +183,14 @@ class ModelRecords:
         return record or self.of(backend.name, backend.model)
 
     def wants_key(self, server: str) -> bool | None:
-        """Returns whether a server has wanted an API key; None if that is unknown."""
+        """Returns whether a server has required an API key; None if that is unknown."""
         self.of(server, "")
         name = without_secrets(server).rstrip("/")
         known = [r.wants_key for (of, _), r in (self._records or {}).items() if of == name and r.wants_key is not None]
         return any(known) if known else None
 
     async def keep(self) -> None:
-        """Writes what has changed to the file. Errors are logged, since only what was learned would be lost."""
+        """Writes the changes to the file. Errors are only logged."""
         changed = {
             key: row
             for key, record in (self._records or {}).items()
@@ -202,7 +202,7 @@ class ModelRecords:
         await asyncio.to_thread(self._write, changed)
 
     def _write(self, changed: Mapping[tuple[str, str], dict[str, Any]]) -> None:
-        """Adds `changed` to what is in the file by now, which another process may have written."""
+        """Adds `changed` to the current contents of the file, which another process may have changed."""
         rows = {key: record.as_json() for key, record in self._read().items() if key not in changed} | dict(changed)
         if self._path is None:
             return  # a newer version of the app has written it meanwhile

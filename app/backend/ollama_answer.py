@@ -9,7 +9,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.backend.attempts import AnswerAttempts, Finish
+from app.backend.attempts import AnswerAttempts, Finish, ThinkingTagFilter
 from app.backend.base import (
     BackendError,
     ChatRequest,
@@ -26,7 +26,6 @@ from app.backend.base import (
 from app.backend.dialect import EFFORTS, MORE_ROOM, Refusal, RequestForm, tool_schemas
 from app.backend.faults import Failure, Rule, is_connect_timeout, is_reset, match_rules, no_connection, refused_answer
 from app.backend.model_record import ModelRecord
-from app.backend.thinking_tags import ThinkingTagFilter
 from app.conversation.prompt import ChatMessage
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import TOOL_ARGUMENTS, TOOL_CALLS, Refused
@@ -113,7 +112,7 @@ _RULES: tuple[Rule, ...] = (
     (
         lambda f: f.mid_answer,
         "broken",
-        "Ollama broke off in mid-answer. What had come is spoken; ask again, or choose another model.",
+        "Ollama broke off in mid-answer. What was received is spoken; ask again, or choose another model.",
     ),
     (
         lambda f: f.status in (401, 403),
@@ -123,7 +122,7 @@ _RULES: tuple[Rule, ...] = (
     (
         lambda f: f.status != 0 and "memory" in f.complaint,
         "model",
-        "This machine has not enough memory for “{model}”. Close something, or choose a smaller model.",
+        "There is not enough memory on this machine for “{model}”. Close other programs, or choose a smaller model.",
     ),
     (
         lambda f: f.status == 429,
@@ -148,17 +147,17 @@ _RULES: tuple[Rule, ...] = (
     (
         lambda f: f.status == 404,
         "setup",
-        "At {address} is no Ollama, but something else. Check the address, or choose another model.",
+        "The server at {address} is not Ollama. Check the address, or choose another model.",
     ),
     (
         lambda f: f.status > 0,
         "server",
-        "{where} has an internal error (status {status}). Look into its log, or choose another model.",
+        "{where} has an internal error (status {status}). Look at its log, or choose another model.",
     ),
     (
         _told_in_stream,
         "server",
-        "{where} reports an error. Look into its log, or choose another model.",
+        "{where} reports an error. Look at its log, or choose another model.",
     ),
     (
         lambda f: _broken_off(f.error),
@@ -179,7 +178,8 @@ def explain_pull(error: Exception, server: OllamaServer) -> BackendError:
     model = server.model
     if isinstance(error, EOFError) or is_reset(error):
         return BackendError(
-            f"Ollama broke off while it fetched “{model}”. What has come stays; choose it again to continue.", "broken"
+            f"Ollama broke off while it fetched “{model}”. What was downloaded is kept; choose it again to continue.",
+            "broken",
         )
     if not _told_in_stream(Failure(error, 0, "")):
         return explain(error, server)
@@ -191,11 +191,11 @@ def explain_pull(error: Exception, server: OllamaServer) -> BackendError:
             "setup",
         )
     if "not exist" in text or "not found" in text or status_of(error) == 404:
-        return BackendError(f"There is no model “{model}” to fetch. Check how it is written.", "model")
+        return BackendError(f"There is no model “{model}” to fetch. Check the spelling.", "model")
     if "space" in text:
         return BackendError(f"The disk is too full for “{model}”. Make room where Ollama keeps its models.", "setup")
     return BackendError(
-        f"Ollama could not fetch “{model}”. Check the network; what has come stays, so try again.", "server"
+        f"Ollama could not fetch “{model}”. Check the network and try again; what was downloaded is kept.", "server"
     )
 
 
@@ -205,9 +205,9 @@ _TRANSIENT = {408, 429, 500, 502, 503, 504, 529}
 
 
 def first_form(shown: Mapping[str, Any]) -> RequestForm:
-    """Returns the form for a model's requests by what `/api/show` says of it, as far as it does.
+    """Returns the form for a model's requests according to `/api/show`, as far as it is known.
 
-    The efforts are the values of `think`, of which "none" stands for False.
+    The efforts are values of `think`; "none" stands for False.
     """
     capabilities, thinking = shown.get("capabilities"), shown.get("thinking")
     efforts: tuple[str, ...] = ("none",)
@@ -218,7 +218,7 @@ def first_form(shown: Mapping[str, Any]) -> RequestForm:
     if isinstance(thinking, dict) and isinstance(values := thinking.get("values"), list):
         listed = {"none" if value is False else value for value in values if isinstance(value, str | bool)}
         efforts = tuple(effort for effort in EFFORTS if effort in listed)
-    room = MORE_ROOM if efforts and "none" not in efforts else 1  # it can't be kept from thinking
+    room = MORE_ROOM if efforts and "none" not in efforts else 1  # its thinking can't be disabled
     return RequestForm(limits=("num_predict",), room=room, efforts=efforts, tools=tools)
 
 
@@ -256,7 +256,7 @@ class OllamaAnswer(AnswerAttempts):
                         yield notice
                 if thought := part.message.thinking or "":
                     if form.efforts[:1] == ("none",) and form.room == 1:
-                        self.record.thinks("low", "none")  # it can't be kept from thinking, but perhaps from much
+                        self.record.thinks("low", "none")  # its thinking can't be disabled, but perhaps be kept short
                     yield Thinking(len(thought))
                 for call in part.message.tool_calls or ():
                     calls += 1

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapp
 from contextlib import contextmanager
 from typing import Any
 
-from app.backend.attempts import AnswerAttempts, Finish
+from app.backend.attempts import AnswerAttempts, Finish, ThinkingTagFilter
 from app.backend.base import (
     BackendError,
     ChatRequest,
@@ -46,7 +46,6 @@ from app.backend.openai_faults import (
     retry_after,
     status_of,
 )
-from app.backend.thinking_tags import ThinkingTagFilter
 from app.untrusted.http import read_json_aside
 from app.untrusted.limits import ANSWER, TOOL_ARGUMENTS, TOOL_CALLS
 
@@ -112,11 +111,11 @@ def _readable() -> Iterator[None]:
 
 
 MESSAGE_FIELDS = ("reasoning_content", "reasoning_details", "extra_content")
-"""The fields of a message that servers want back: DeepSeek's and Moonshot's, OpenRouter's, and Google's."""
+"""The fields of a message that have to be sent back: to DeepSeek and Moonshot, OpenRouter, and Google."""
 
 
 def _thought_letters(delta: Any) -> int:
-    """Returns how much thinking a delta has: in a field of its own, or in parts of the content."""
+    """Returns the length of the thinking in a delta, which is in its own field or in parts of the content."""
     others = _others(delta)
     fields = (others.get(name) for name in ("reasoning_content", "reasoning"))
     letters = max((len(text) for text in fields if isinstance(text, str)), default=0)
@@ -254,7 +253,7 @@ class OpenAIAnswer(AnswerAttempts):
 
     @property
     def received(self) -> int:
-        """How many bytes of the present answer have come, comments included."""
+        """How many bytes of the current answer have been received, including comments."""
         return self._response.num_bytes_downloaded if self._response is not None else 0
 
     async def attempt(self) -> AsyncGenerator[StreamItem | Finish, None]:
@@ -283,7 +282,7 @@ class OpenAIAnswer(AnswerAttempts):
         return _is_refusal(status, complaint) and self.adapt(refusal_of(error), self._extra)
 
     def _learn_limit(self, response: Any) -> None:
-        """Notes the rate limit that the server states with each answer."""
+        """Records the rate limit that the server states with each answer."""
         limit, rest = rate_limit(getattr(response, "headers", None) or {})
         budget = self.record.pace.budget
         if limit is not None:

@@ -206,8 +206,8 @@ class OpenAICompatibleBackend:
             self._client = await asyncio.to_thread(self._make_client)
         except Exception as error:  # an invalid address, or invalid proxy or certificate settings
             raise BackendError(
-                f"The way to {self._server.where} could not be set up ({type(error).__name__}). Check its address, and "
-                "this machine's settings for proxies and certificates.",
+                f"The connection to {self._server.where} could not be set up ({type(error).__name__}). Check its "
+                "address, and this machine's proxy and certificate settings.",
                 "setup",
             ) from None
 

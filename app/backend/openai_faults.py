@@ -143,12 +143,12 @@ _RULES: tuple[Rule, ...] = (
     (
         lambda f: isinstance(f.error, WebPage),
         "setup",
-        "{where} answers with a web page, which is no model's answer. Check the address: it often ends in /v1.",
+        "{where} answers with a web page instead of a model's answer. Check the address: it often ends in /v1.",
     ),
     (
         lambda f: f.mid_answer,
         "broken",
-        "{where} broke off in mid-answer. What had come is spoken; ask again, or choose another model.",
+        "{where} broke off in mid-answer. What was received is spoken; ask again, or choose another model.",
     ),
     (
         _timed_out,
@@ -158,7 +158,7 @@ _RULES: tuple[Rule, ...] = (
     (
         _no_money,
         "quota",
-        "The account at {where} has no credit left, so it answers no more. Add credit there, or choose another model.",
+        "The account at {where} has no credit left, so it can't answer. Add credit there, or choose another model.",
     ),
     (
         lambda f: f.status == 403 and not KEY.search(f.complaint),
@@ -207,12 +207,12 @@ _RULES: tuple[Rule, ...] = (
     (
         lambda f: f.status in (400, 422) and bool(CONTENT.search(f.complaint)),
         "content",
-        "{where} refuses this question by its content rules. Ask in other words, or choose another model.",
+        "{where} refuses this question because of its content rules. Rephrase it, or choose another model.",
     ),
     (
         lambda f: f.status in (400, 413, 422),
         "request",
-        "{where} does not accept the request for {model}, however it is put. Choose another model.",
+        "{where} does not accept the request for {model} in any form. Choose another model.",
     ),
     (
         lambda f: f.status in (503, 529),

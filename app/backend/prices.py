@@ -82,7 +82,8 @@ def read_users(path: Path) -> tuple[dict[str, Price], str]:
     except (OSError, ValueError) as error:
         reason = error.strerror or error if isinstance(error, OSError) else error
         return {}, (
-            f"Your price table can't be used ({reason}), so the app's own is. Mend the file {path}, or delete it."
+            f"Your price table can't be used ({reason}), so the app's own one is used. Correct the file {path}, or "
+            "delete it."
         )
 
 

@@ -156,7 +156,7 @@ class TalkReport:
                 {"backend": backend, "model": model, **dataclasses.asdict(counts)}
                 for (backend, model), counts in self.usage.backends.items()
             ],
-            "cost": round(self.usage.cost, 6),
+            "cost": round(self.usage.total.cost, 6),
             "underruns": self._underruns,
             "frames_dropped": self._dropped,
             "frames_lost": self._lost,
@@ -179,7 +179,7 @@ class TalkReport:
                     f"swapped to {gap['model']}: its first word after {gap['first_word_seconds']:.2f} s, and "
                     f"{gap['gap_seconds']:.2f} s without new words for the voice{self._whose_time}."
                 )
-        if len(self.usage.backends) > 1 or self.usage.cost:
+        if len(self.usage.backends) > 1 or self.usage.total.cost:
             for (backend, model), counts in self.usage.backends.items():
                 cost = f", ${counts.cost:.4f}" if counts.cost else ""
                 self._terminal.say(

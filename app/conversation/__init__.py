@@ -5,8 +5,8 @@ Read in this order:
 - `frame.py`: 80 ms of sound, the unit of time
 - `events.py`, `event_json.py`: all that happens in a session, and its form as JSON
 - `words.py`, `languages/`: comparing words, each language's phrases and lists
-- `turns/`: who has the floor. `voice.py` tells when somebody surely speaks, `endpointing.py` and `completeness.py`
-  when a turn ends, `tracker.py` combines them; `floor.py` has its commands to the front-end
+- `turns/`: who has the floor. `voice.py` decides when somebody speaks, `endpointing.py` and `completeness.py` when a
+  turn ends, and `tracker.py` combines them; `floor.py` has its commands to the front-end
 - `speaking/`: what is said now. `what_to_say.py` decides it; `clauses.py` cuts an answer into clauses in their spoken
   form, `correction.py` joins a newer answer to what was said
 - `oracle.py`, `prompt.py`: when a back-end is asked, and the messages that it gets

@@ -12,8 +12,8 @@ DeviceKind = Literal["microphone", "loudspeaker"]
 
 DeviceChange = Literal["absent", "lost", "moved", "back", "note"]
 """`absent`: there has been no such device so far; `lost`: there is none until one appears; `moved`: the conversation
-goes on with another device; `back`: the chosen device is in use again, or the first one has appeared; `note`: something
-about the device that the user should know."""
+continues with another device; `back`: the chosen device is in use again, or the first one has appeared; `note`:
+something about the device that the user should know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class UserStarted:
 @dataclass(frozen=True, slots=True)
 class TalkTapped:
     """The talk button was only tapped: it was down for a moment in which nothing was said, so there was no turn. An
-    answer that was being spoken or worked out is silenced.
+    answer that was being spoken or prepared is silenced.
     """
 
     at: float
@@ -294,8 +294,8 @@ class AssistantStarted:
 
 @dataclass(frozen=True, slots=True)
 class AssistantOpened:
-    """The assistant fills the wait for its answer with a short opening ("Let me think."), whose words are those of
-    revision 0 and no part of the answer.
+    """The assistant fills the wait for its answer with a short opening ("Let me think."). Its words belong to revision
+    0, and are not part of the answer.
     """
 
     at: float
@@ -421,7 +421,7 @@ class BackendChanged:
 
 @dataclass(frozen=True, slots=True)
 class ChangeRefused:
-    """A change that was asked for could not be made; the session goes on with what it had.
+    """A change that was asked for could not be made; the session continues with what it had.
 
     `part` is what was to be changed. `sentence` says why and what to do. `provider`, `model` and `base_url` name the
     back-end that was chosen; empty where the user can put nothing right about it, and for tools.
@@ -577,7 +577,7 @@ class ServerDescribed:
 @dataclass(frozen=True, slots=True)
 class SpeechChanged:
     """From now on `stt` transcribes new turns, and `voice` speaks new clauses at this rate and volume. `voice` is empty
-    if the front-end has one of its own.
+    if the front-end has its own voice.
     """
 
     at: float

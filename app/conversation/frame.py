@@ -101,7 +101,7 @@ def silence(length: int = FRAME_SAMPLES) -> np.ndarray:
 class Position:
     """How far a consumer of frames has come, at a sample rate of its own.
 
-    Frames follow each other without gaps, so a consumer may count samples. `take` and `count` compare the count with
+    Frames follow each other without gaps, so a consumer can count samples. `take` and `count` compare the count with
     the frames' numbers; if they differ, that is logged as an error, and the consumer gets back in step.
     """
 

@@ -1,6 +1,6 @@
 """Splits an answer into prose, code and tables; recognises, cuts, repairs and escapes Markdown.
 
-No marker is left without its partner. A fence is found at the beginning of a line, and also behind other words, as
+No marker is left without its partner. A fence is found at the beginning of a line, and also after other words, as
 small models write it. A table is a row of cells with a row of dashes below it.
 """
 
@@ -26,7 +26,7 @@ _MAYBE_DASHES = re.compile(r"[ \t|:-]*")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A stretch of an answer."""
+    """A part of an answer."""
 
     kind: Kind
     text: str
@@ -68,8 +68,8 @@ def may_have_blocks(text: str) -> bool:
 def blocks(text: str, *, whole: bool = True) -> list[Block]:
     """Splits an answer; the blocks' texts, joined, are `text`.
 
-    Of an answer that is not `whole`, an end that may turn out to begin a block is left out: then the blocks of a longer
-    text are the same ones, of which the last may be longer, and further ones.
+    `whole`: no more text follows. Until then, an end that may turn out to begin a block is left out, so that more text
+    can only extend the last block and add others.
     """
     if not may_have_blocks(text) and (whole or not text[-1:].isspace()):
         return [Block("prose", text)] if text else []
@@ -122,7 +122,7 @@ class _Splitter:
             self._found.append(Block("prose", prose))
 
     def _take_code(self, before: str, line: str) -> None:
-        """Takes a block of code whose first line is `line`, behind the words `before` in the same line."""
+        """Takes a block of code whose first line is `line`, after the words `before` in the same line."""
         self._close(self._prose + before)
         one = _ONE_LINE.match(line)
         if one is not None:

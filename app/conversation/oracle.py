@@ -42,7 +42,7 @@ class RequestBudget:
         self.known = False
         """Whether `limit` was learned from the server rather than assumed."""
         self.rests_until = float("-inf")
-        """Until when the server asked to be left alone."""
+        """The server asked for no requests until then."""
         self._sent: deque[float] = deque()
         self._sent_last = float("-inf")
         self._grew_at: float | None = None
@@ -213,26 +213,29 @@ class _Request:
 class OraclePolicy:
     """Decides when the back-end is asked again.
 
-    `interval` is the least time between two requests on partial transcripts, in seconds (the paper: 0.1
-    to 0.5); `new_words` the least growth of the transcript (KAME's server: 2), of which a pause needs
-    only one. Words that ask a whole question may be the last ones: they need one, and half the interval. A request that
-    has not spoken yet is never overtaken by a partial transcript: a back-end slower than the interval still gets its
-    say. `partials` off waits for complete turns only; `sparing` asks at pauses and ends alone. `language` is that of
-    the words.
+    - `interval`: the minimum seconds between two requests on partial transcripts (the paper: 0.1 to 0.5).
+    - `new_words`: the minimum growth of the transcript (KAME's server: 2); at a pause, one word is enough. A complete
+      question may be all, so it needs one word and half the interval.
+    - `partials`: if False, only complete turns are asked about; `sparing`: only pauses and ends.
+    - `language`: that of the words.
+
+    A partial transcript never replaces a request that has no words yet, so that slow back-ends can answer, too.
     """
 
-    def __init__(self, *, interval: float = 0.4, new_words: int = 2, partials: bool = True) -> None:
+    def __init__(
+        self, *, interval: float = 0.4, new_words: int = 2, partials: bool = True, sparing: bool = False
+    ) -> None:
         self.interval = interval
         self.new_words = new_words
         self.partials = partials
-        self.sparing = False
+        self.sparing = sparing
         self.language = "en"
         self._newest: _Request | None = None
 
     def decide(self, turn: int, text: str, at: float, *, final: bool, paused: bool = False) -> Decision:
-        """What to do now that the user's turn `turn` reads `text` at time `at`.
+        """Returns what to do now that the words of the user's turn `turn` are `text` at time `at`.
 
-        `paused` tells that the user has fallen silent, so that the words may be complete.
+        `paused`: the user has fallen silent, so the words may be complete.
         """
         words = fold(text)
         newest = self._newest
@@ -255,25 +258,25 @@ class OraclePolicy:
         return "keep" if at - newest.at < interval or _growth(newest.words, words) < growth else "start"
 
     def started(self, turn: int, text: str, at: float) -> None:
-        """A request went out."""
+        """Records that a request was sent."""
         self._newest = _Request(turn, fold(text), at)
 
     def spoke(self) -> None:
-        """The newest request has given its first words."""
+        """Records that the newest request has delivered its first words."""
         if self._newest is not None:
             self._newest.has_words = True
 
     def forget(self) -> None:
-        """The newest request is not one of ours any more."""
+        """Forgets the newest request, which has been handed over."""
         self._newest = None
 
     def ended(self) -> None:
-        """The newest request's stream is over."""
+        """Records that the stream of the newest request has ended."""
         if self._newest is not None:
             self._newest.ended = True
 
 
 def _growth(old: tuple[str, ...], new: tuple[str, ...]) -> int:
-    """How many words of `new` lie behind what it shares with `old` from the start, or were added."""
+    """Returns how many words of `new` follow its common beginning with `old`, or were added."""
     shared = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
     return max(len(new) - len(old), len(new) - shared if shared < len(old) else 0)

@@ -136,7 +136,7 @@ def build_prompt(
     """Returns the messages that request an answer to `words`, the user's words so far in turn `turn`.
 
     The assistant's earlier turns appear as they were intended, without openings, bridges and broken sentences. What it
-    has said in this turn is left out, since the oracle is always the whole answer.
+    has said in this turn is left out, since every answer is a complete one.
     """
     history: deque[tuple[int, ChatMessage]] = deque()
     topic: list[ChatMessage] = []

@@ -41,7 +41,7 @@ def is_backchannel(text: str, code: str = ENGLISH) -> bool:
 
 
 def is_echo(heard: str, said: str, code: str = ENGLISH) -> bool:
-    """Whether `heard` is nothing but a stretch of what was `said`: at least two words, in order, without any command in
+    """Whether `heard` is only a part of what was `said`: at least two words, in order, without any command in
     the language `code`.
 
     From four words on, one word may be wrong, missing or added, since a recogniser makes such errors with an echo.
@@ -49,7 +49,7 @@ def is_echo(heard: str, said: str, code: str = ENGLISH) -> bool:
     words, own = fold(heard), fold(said)
     if len(words) < 2 or not own or language(code).commands & set(words):
         return False
-    # Edit distance from `words` to the nearest stretch of `own`.
+    # Edit distance from `words` to the nearest part of `own`.
     row = [0] * (len(own) + 1)
     for count, word in enumerate(words, 1):
         corner, row[0] = row[0], count
@@ -74,7 +74,7 @@ class WordGatherer:
         cut = max((i for i, char in enumerate(self._tail) if char.isspace()), default=-1)
         # The space stays with the following word, so that a growing text only ever appends " word".
         whole, self._tail = self._tail[: max(cut, 0)], self._tail[max(cut, 0) :]
-        if not fold(whole):  # a dash alone is no word: it goes with the next one
+        if not fold(whole):  # a dash alone is not a word: it goes with the next one
             self._tail = whole + self._tail
             return ""
         return whole

@@ -166,7 +166,7 @@ class FrontEnd(Protocol):
         """Whether it is waiting for the user, with no answer in progress or expected."""
         ...
 
-    def ready(self, heard: str) -> bool:
+    def could_answer(self, heard: str) -> bool:
         """Returns whether an answer could start immediately if the turn ended now.
 
         `heard`: the words of the turn; empty if unknown. Also returns True if waiting wouldn't produce an answer any
@@ -210,7 +210,7 @@ class SpeakingByItself:
     busy = False
     """Always False, because nothing is synthesised in advance."""
 
-    def ready(self, heard: str) -> bool:
+    def could_answer(self, heard: str) -> bool:
         """Returns True, because speech starts without being requested."""
         return True
 

@@ -120,7 +120,7 @@ class CascadeFrontEnd:
     def idle(self) -> bool:
         return not self._has_floor
 
-    def ready(self, heard: str) -> bool:
+    def could_answer(self, heard: str) -> bool:
         return could_answer(self._moment(), self._revisions, heard, opening=self._openings.prepared)
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
@@ -195,7 +195,7 @@ class CascadeFrontEnd:
 
     def _take_floor(self, ended: floor.TakeFloor) -> None:
         # With push-to-talk, the wait starts when the button is released.
-        self._waits_since = self._at if ended.told else ended.speech_end or 0.0
+        self._waits_since = self._at if ended.explicit else ended.speech_end or 0.0
         before = self._answer
         self._answer = SpokenAnswer(ended)
         if ended.turn == before.turn:

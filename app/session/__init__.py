@@ -1,10 +1,14 @@
-"""One conversation with the user: the fast and the slow clock, and what runs on them.
+"""One conversation with the user.
 
-Start with `control` (what a session should be, and the state that a running one publishes), `parts` (what it is made
-of) and `session` (how it runs). Along the way of a frame: `clock` (the timeline), `frame_thread`, `mailbox`,
-`frame_loop` (one step), `playback` (what is played, and what interrupts it). Along the way of a word:
-`backend_controller` (which back-ends answer), `backend_pool` (back-ends, tools, prompts and spending), `oracle_runner`
-(when to ask, and which revision wins), `oracle_stream` (one revision). Around them: `speech_controller` and
-`swappable_transcriber` (voices and recognisers that are exchanged) and `recorder` (listeners, recordings, and sound to
-play again).
+- Start with `control` (what a session should be, and the state that it publishes), `parts` (what it consists of) and
+  `session` (how it runs).
+- A frame passes through `clock` (the source's audio becomes numbered frames), `frame_thread` (when they are stepped),
+  `frame_loop` (one step, with the messages of `mailbox`), `playback` (what is played, and what interrupts it) and
+  `recorder` (handlers and listeners, the recording, the audio in memory).
+- A question passes through `backend_controller` (which back-ends answer), `oracle_runner` (when they are asked, and
+  which revision wins) and `oracle_stream` (one revision). `backend_pool` has the open back-ends, tools, spending and
+  prompts.
+- `speech_controller` exchanges recognisers and voices.
+
+What is said of the revisions, and when, is decided in `app.conversation.speaking.what_to_say`.
 """

@@ -1,15 +1,14 @@
 """Decides which back-ends answer in a session, and exchanges them while it runs.
 
-Two `OracleRunner`s ask: the driver, whose revisions the front-end speaks, and the secondary one, whose revisions are
-only shown. `apply` states what is wanted; what takes time runs in tasks, of which the newest wins. What is wanted, and
-what became of it, is one `SessionState`, which `_publish` alone replaces.
+There are two `OracleRunner`s: the driver, whose revisions are spoken, and the secondary one, whose revisions are only
+shown. `apply` states what is wanted. Slow changes run in tasks, of which the newest wins. What is wanted and what is in
+use is one `SessionState`, which only `_publish` replaces.
 """
 
 from __future__ import annotations
 
 import asyncio
 import functools
-import itertools
 import logging
 from collections.abc import Callable, Collection
 from dataclasses import replace
@@ -20,7 +19,7 @@ from app.conversation import events as e
 from app.conversation.languages import AUTOMATIC
 from app.conversation.oracle import OraclePolicy
 from app.conversation.record.transcript import Transcript
-from app.session.backend_pool import BackendPool, FirstBackend, LatestTask, Prompts, Spending, ToolAccess
+from app.session.backend_pool import BackendPool, FirstBackend, Prompts, Spending, ToolAccess
 from app.session.control import (
     PARTS,
     BackendChoice,
@@ -34,7 +33,7 @@ from app.session.control import (
 from app.session.mailbox import Message
 from app.session.oracle_runner import OracleRunner
 from app.session.oracle_stream import OracleContext, backend_failure
-from app.session.parts import SessionParts
+from app.session.parts import LatestTask, SessionParts
 
 SAME_TWICE = "The comparison model would be the same as the first one. Choose another one."
 OVER = "The conversation has ended, so its model can't be changed. Start a new one."
@@ -45,8 +44,8 @@ _log = logging.getLogger(__name__)
 class BackendController:
     """The back-ends of one session. The first driver is `parts.backend`, which was made for `choice.backend`.
 
-    `post` sends a message to the front-end, `emit` an event to every listener; `now` is the session's time in seconds.
-    `state_listeners` are called with each new state, before the events that report the same change.
+    `post` sends a message to the front-end, and `emit` an event to every listener; `now` returns the session's time.
+    `state_listeners` are called with each new state before the events that report the change.
     """
 
     def __init__(
@@ -68,13 +67,13 @@ class BackendController:
         self._now = now
         self.state = SessionState(choice, choice.backend)
         self.state_listeners: list[Callable[[SessionState], None]] = []
-        self._runner: OracleRunner | None = None
+        self._runner: OracleRunner  # the driver, from `start` on
         self._secondary: OracleRunner | None = None
         self._tools = ToolAccess(parts.make_tools)
         self._spending = Spending(choice.cap, self._emit, now)
         self._pool = BackendPool(parts.make_backend, parts.backend, choice.backend, self._in_use)
         self._changes = {name: LatestTask(f"change the {name}") for name in PARTS}
-        self._first: FirstBackend | None = None  # wanted at the start, and not open by then
+        self._first: FirstBackend | None = None  # wanted at the start, but not open yet
         self._opening = LatestTask("open the wanted back-end")
         self._closing: set[asyncio.Task[None]] = set()
         self._group: asyncio.TaskGroup | None = None
@@ -94,7 +93,7 @@ class BackendController:
             self._publish(driving=fallback, model=backend.model)
 
     def start(self, group: asyncio.TaskGroup) -> None:
-        """Accept questions from now on; streams run as tasks of `group`."""
+        """Accepts questions from now on. Streams run as tasks of `group`."""
         self._group = group
         self._context = OracleContext(
             request=self._request,
@@ -102,7 +101,6 @@ class BackendController:
             emit=self._emit,
             now=self._now,
             group=group,
-            numbers=itertools.count(1),
             stream=self._tools.stream,
             records=self.parts.records,
             cost=self.parts.cost,
@@ -110,7 +108,6 @@ class BackendController:
             acts=lambda: bool(self._tools.acting),
             used=self._tools.used,
             failed=self._failed,
-            reported=self._add_fault,
             changed=self._fell_back,
         )
         self._runner = OracleRunner(self._context, self.parts.backend, self._policy())
@@ -127,11 +124,11 @@ class BackendController:
             self._changes["secondary"].start(self._change_secondary)
 
     async def tools_opened(self) -> None:
-        """Wait until the tools are there, or those that are missing have been told."""
+        """Waits until the tools are ready, or the missing ones have been reported."""
         await self._changes["tools"].wait()
 
     async def stop(self) -> None:
-        """Ask nothing more and wait until nothing is under way."""
+        """Sends no more requests, and waits until everything has ended."""
         self._group = None
         for change in (self._opening, *self._changes.values()):
             await change.stop()  # a model may take minutes to load
@@ -141,7 +138,7 @@ class BackendController:
             await asyncio.wait(self._closing)
 
     async def close(self) -> None:
-        """Close all back-ends and tools."""
+        """Closes all back-ends and tools."""
         if self._first is not None:
             self._first.give_up()
         try:
@@ -153,43 +150,37 @@ class BackendController:
 
     @property
     def busy(self) -> bool:
-        """Whether an answer is under way."""
+        """Whether an answer is being requested or received."""
         return any(runner.busy for runner in self._runners)
 
     def ask(self, turn: int, words: str, *, final: bool, settled: bool) -> None:
-        """Pass the words of the user's turn to both runners. `settled`: the user is silent; `final`: the turn is
-        over.
-        """
+        """Passes the words of the user's turn to both runners. `settled`: the user is silent; `final`: it is over."""
         if self._group is None:
             return  # the session is over
         for runner in self._runners:
-            runner.transcript(turn, words, final=final, settled=settled, language=self.prompts.language)
+            self._ask(runner, turn, words, final=final, settled=settled)
+
+    def _ask(self, runner: OracleRunner, turn: int, words: str, *, final: bool, settled: bool) -> None:
+        runner.transcript(turn, words, final=final, settled=settled, language=self.prompts.language)
 
     def abandon(self, turn: int) -> None:
-        """Close the streams that answer `turn`."""
+        """Closes the streams that answer `turn`."""
         for runner in self._runners:
             runner.abandon(turn)
 
     def answered(self, turn: int, *, interrupted: bool) -> None:
-        """Note that the answer to `turn` is over."""
-        if self._runner is None or turn != self._runner.refused_turn:
+        """Records that the answer to `turn` is over."""
+        if turn != self._runner.refused_turn:
             self.prompts.answered(turn)
         if interrupted:
             self.abandon(turn)
-        elif self._runner is not None and self._group is not None:
+        elif self._group is not None:
             self._runner.prime(turn + 1)
-
-    def reopened(self, turn: int) -> None:
-        """Note that the user goes on in `turn`, or is answered again: what was said to it is not the answer."""
-        self.prompts.reopened(turn)
 
     # -- what is wanted ----------------------------------------------------------------------------
 
     def apply(self, choice: SessionChoice, reopen: Collection[Part] = ()) -> None:
-        """Bring back-ends, style, documents, tools, cap and answer mode to what `choice` says.
-
-        `reopen`: parts to open again even if the choice of them is the same.
-        """
+        """Applies the parts of `choice` that concern back-ends, prompts, tools and cost. See `Session.apply`."""
         before = self.state.wanted
         changed = to_exchange(before, choice, reopen)
         self._publish(wanted=choice, refused=self.state.without_refusal(*changed))
@@ -201,15 +192,13 @@ class BackendController:
             self._emit_conversation()
         if choice.documents != self.prompts.documents:
             self.prompts.documents = choice.documents
-            if self._runner is not None:
-                self._emit_conversation()
-                asked = self._transcript.last("user")
-                self._runner.prime(asked.number + 1 if asked is not None else 1)
+            self._emit_conversation()
+            asked = self._transcript.last("user")
+            self._runner.prime(asked.number + 1 if asked is not None else 1)
         if choice.cap != before.cap:
             self._spending.set_cap(choice.cap)
             self._spare()
-            if self._runner is not None:
-                self._runner.ask_refused()
+            self._runner.ask_refused()
         if self._first is not None and "backend" in changed:
             self._opening.cancel()
             self._first.give_up()
@@ -226,7 +215,7 @@ class BackendController:
             self._changes["tools"].start(self._change_tools)
 
     async def settled(self) -> None:
-        """Wait until every change that was asked for is made or refused."""
+        """Waits until all requested changes have been made or refused."""
         for change in self._changes.values():
             await change.wait()
 
@@ -247,19 +236,19 @@ class BackendController:
         self._take_over(backend, again=self.prompts.unanswered is not None)
 
     async def _open_first(self, first: FirstBackend) -> None:
-        """Lets the back-end that was wanted at the start drive as soon as it is open, and says why it isn't yet."""
+        """Makes the back-end that was wanted at the start drive as soon as it is open, and reports why it isn't yet."""
         wanted, answers = first.wanted, self.parts.backend
 
         def failed(error: BackendError) -> None:
             sentence = f"{wanted.name} can't be used yet, so {answers.name} ({answers.model}) answers. {error}"
-            self._emit(backend_failure(self._now(), sentence, error, wanted, secondary=False))
+            self._emit(backend_failure(self._now(), sentence, error.kind, wanted, secondary=False))
 
         self._take_over(await first.opened(failed), again=False)
 
     def _take_over(self, backend: Backend, *, again: bool) -> None:
-        """Lets `backend`, which is open, drive."""
+        """Makes `backend`, which is open, drive."""
         if self._secondary is not None and self._secondary.backend is backend:
-            self._hand_over()  # it thinks already: the two change roles
+            self._hand_over()  # it is the secondary one: the two change roles
         else:
             driving = self._pool.choice_of(backend) or self.state.wanted.backend
             self._drive(backend, lambda driver: driver.swap(backend, again=again), driving=driving, reason="chosen")
@@ -274,25 +263,20 @@ class BackendController:
             if choice == self.state.driving:
                 raise BackendError(SAME_TWICE, "request")
             backend = await self._open(choice)
-            if self._runner is not None and self._runner.backend is backend:  # it became the driver meanwhile
+            if self._runner.backend is backend:  # it became the driver meanwhile
                 raise BackendError(SAME_TWICE, "request")
         except Exception as error:
             self._refuse("secondary", choice, self.state.secondary, error)
             return
         self._publish(secondary=choice, secondary_number=self.state.secondary_number + 1)
-        if self._secondary is None:
-            self._secondary = OracleRunner(self._context, backend, self._policy(), secondary=True)
-            self._secondary.sparing = self._spending.sparing
-        else:
-            self._secondary.abandon(self.prompts.unanswered or 0)
-            self._secondary.swap(backend, again=False)
-            self._secondary.standby = None
-            self._secondary.policy.forget()
+        before, self._secondary = self._secondary, OracleRunner(self._context, backend, self._policy(), secondary=True)
         self._emit(e.SecondaryChanged(self._now(), backend.name, backend.model))
         self._emit_lost(backend, secondary=True)
         asked = self._transcript.last("user")
         if asked is not None and asked.text and self.prompts.unanswered == asked.number:
-            self._secondary.transcript(asked.number, asked.text, final=not asked.open, settled=True)
+            self._ask(self._secondary, asked.number, asked.text, final=not asked.open, settled=True)
+        if before is not None:
+            await before.close()
         self._close_spare()
 
     async def _end_secondary(self) -> None:
@@ -318,7 +302,7 @@ class BackendController:
     # -- the state ---------------------------------------------------------------------------------
 
     def _publish(self, **changes: Any) -> None:
-        """Replace these fields of the state, and pass the new state to the listeners."""
+        """Replaces these fields of the state, and passes the new state to the listeners."""
         before, self.state = self.state, replace(self.state, **changes)
         if self.state == before:
             return
@@ -331,23 +315,26 @@ class BackendController:
     def _refuse(
         self, part: Part, choice: BackendChoice | None, kept: BackendChoice | ToolChoice | None, error: Exception
     ) -> None:
-        """Take back that `choice` is wanted, so that asking for it again is a change again; `kept` is what remains."""
+        """Reports that `choice` is refused. `kept` is wanted from now on, so that `choice` can be requested again."""
         if isinstance(error, BackendError):
             sentence = str(error)
         else:
             _log.exception("the %s could not be changed", part, exc_info=error)
             sentence = f"Something unexpected failed ({type(error).__name__}). The log has the details."
-        # The same model twice is nothing that its key or its address could put right.
+        # A different key or address wouldn't help if the model is the same.
         refusal = Refusal(part, choice, sentence, fixable=choice is not None and sentence != SAME_TWICE)
         wanted = replace(self.state.wanted, **{part: kept})  # type: ignore[arg-type]
         self._publish(wanted=wanted, refused=(*self.state.without_refusal(part), refusal))
         who = choice.public if choice is not None and refusal.fixable else ("", "", "")
         self._emit(e.ChangeRefused(self._now(), part, sentence, *who))
 
-    def _add_fault(self, failure: e.Failure, backend: Backend, chosen: Backend) -> None:
-        """Add a `failure` that is about to be reported. `chosen`: `backend`, or the router that asked it."""
+    def _failed(self, failure: e.Failure, kind: FaultKind, backend: Backend, chosen: Backend) -> None:
+        """Publishes a `failure` that is about to be reported. `chosen`: `backend`, or the router that asked it."""
+        if kind not in USER_FIXABLE:
+            return
+        self._pool.spoil(chosen)  # the user may fix it: if it is chosen again, it is opened again
         if not failure.provider:
-            return  # nothing that the user could put right
+            return
         routed = backend is not chosen
         choice = BackendChoice(*made_for(backend, with_secrets=True)) if routed else self._pool.choice_of(chosen)
         if choice is not None:
@@ -356,15 +343,14 @@ class BackendController:
     # -- who drives --------------------------------------------------------------------------------
 
     async def _open(self, choice: BackendChoice) -> Backend:
-        """Return the back-end of a choice, ready. Raises BackendError, also when the session has ended meanwhile."""
+        """Returns the open back-end of a choice. Raises BackendError, also if the session has ended in the meantime."""
         backend = await self._pool.get(choice)
         if self._group is None:
             raise BackendError(OVER, "setup")
         return backend
 
     def _drive(self, backend: Backend, take: Callable[[OracleRunner], None], **changes: Any) -> None:
-        """Let `backend` drive. `take` brings the driving runner to it; `changes` are those of the state besides."""
-        assert self._runner is not None
+        """Makes `backend` drive. `take` hands it to the driving runner; `changes`: further changes of the state."""
         self._publish(model=backend.model, driver_number=self.state.driver_number + 1, **changes)
         state = self.state
         self._emit(e.BackendChanged(self._now(), backend.name, backend.model, state.reason, *state.driving.public))
@@ -373,9 +359,9 @@ class BackendController:
         self._close_spare()
 
     def _hand_over(self) -> None:
-        """Let the secondary back-end drive, with what it has said to the present turn; the driver becomes secondary."""
+        """Exchanges the two back-ends' roles: the secondary one drives, with its answer to the current turn."""
         secondary, before = self._secondary, self.state
-        if self._runner is None or secondary is None or before.secondary is None or self._group is None:
+        if secondary is None or before.secondary is None or self._group is None:
             return
         loads = self._changes["secondary"].running
         wanted = before.wanted.secondary if loads else before.driving
@@ -391,8 +377,7 @@ class BackendController:
         self._emit(e.SecondaryChanged(self._now(), secondary.backend.name, secondary.backend.model))
 
     def _fell_back(self, failed: Backend) -> None:
-        """The driver has failed and the back-end before it has taken over."""
-        assert self._runner is not None
+        """Publishes that the standby has taken over from the driver, which has failed."""
         backend, wanted = self._runner.backend, self.state.wanted
         driving = self._pool.choice_of(backend) or self.state.driving
         if failed is not backend:
@@ -406,10 +391,6 @@ class BackendController:
         if compared:
             self._changes["secondary"].start(self._change_secondary)
 
-    def _failed(self, backend: Backend, kind: FaultKind) -> None:
-        if kind in USER_FIXABLE:
-            self._pool.spoil(backend)  # the user may put it right: chosen again, it is opened again
-
     def _close_spare(self) -> None:
         task = asyncio.get_running_loop().create_task(self._pool.close_spare(), name="close spare back-ends")
         self._closing.add(task)
@@ -422,23 +403,24 @@ class BackendController:
 
     @property
     def _runners(self) -> list[OracleRunner]:
-        return [runner for runner in (self._runner, self._secondary) if runner is not None]
+        return [self._runner, *([self._secondary] if self._secondary is not None else [])]
 
     def _policy(self) -> OraclePolicy:
-        return OraclePolicy(partials=self.state.wanted.answer_mode == "thinking")
+        partials = self.state.wanted.answer_mode == "thinking"
+        return OraclePolicy(partials=partials, sparing=self._spending.sparing)
 
     def _request(self, backend: Backend, turn: int, words: str, final: bool) -> ChatRequest:
         return self.prompts.request(backend, turn, words, may_act=final and self._tools.may_act(turn))
 
     def _spare(self) -> None:
         for runner in self._runners:
-            runner.sparing = self._spending.sparing
+            runner.policy.sparing = self._spending.sparing
 
     # -- events ------------------------------------------------------------------------------------
 
     def _emit_conversation(self) -> None:
         style, choice = self.prompts.style, self.state.driving
-        backend = self._runner.backend if self._runner is not None else self.parts.backend
+        backend = self._runner.backend
         self._emit(
             e.ConversationConfigured(
                 self._now(),
@@ -455,10 +437,10 @@ class BackendController:
         )
 
     def _emit_lost(self, backend: Backend, *, secondary: bool = False) -> None:
-        """Tell which back-ends of a router could not be opened. None of these messages replaces another."""
+        """Reports which back-ends of a router could not be opened. None of these messages replaces another."""
         for lost, error in getattr(backend, "lost", ()):
-            failure = backend_failure(self._now(), str(error), error, lost, secondary=secondary, about="")
-            self._add_fault(failure, lost, backend)
+            failure = backend_failure(self._now(), str(error), error.kind, lost, secondary=secondary, about="")
+            self._failed(failure, error.kind, lost, backend)
             self._emit(failure)
 
     def _emit(self, event: e.Event) -> None:

@@ -1,4 +1,4 @@
-"""What the back-ends of a session share: the open back-ends, tools, spending, and the prompts that they get."""
+"""What the back-ends of a session share: the pool of open ones, tools, spending and prompts."""
 
 from __future__ import annotations
 
@@ -29,64 +29,16 @@ from app.session.control import ROUTER, BackendChoice, Style, ToolChoice
 from app.tools.base import ToolError
 from app.tools.toolbox import Toolbox
 
-
-class LatestTask:
-    """One named task at a time. A new one begins when the one that it replaces has ended, so that two never overlap.
-
-    The work must handle its own errors: what escapes from it is raised by `stop`.
-    """
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._task: asyncio.Task[None] | None = None
-        self._lock = asyncio.Lock()
-
-    @property
-    def running(self) -> bool:
-        """Whether work is under way."""
-        return self._task is not None and not self._task.done()
-
-    def start(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Cancel what is under way, then run `work`."""
-        self.cancel()
-        self._task = asyncio.get_running_loop().create_task(self._run(work), name=self._name)
-
-    def cancel(self) -> None:
-        """Cancel what is under way, without waiting for its end."""
-        if self._task is not None:
-            self._task.cancel()
-
-    async def wait(self) -> None:
-        """Wait until the newest work has ended."""
-        while self.running:
-            assert self._task is not None
-            await asyncio.wait([self._task])
-
-    async def stop(self) -> None:
-        """Cancel what is under way and wait for its end. Raises what the work raised."""
-        task, self._task = self._task, None
-        if task is None:
-            return
-        task.cancel()
-        await asyncio.wait([task])
-        async with self._lock:
-            pass  # work that was cancelled earlier has ended, too
-        if not task.cancelled() and (error := task.exception()) is not None:
-            raise error
-
-    async def _run(self, work: Callable[[], Awaitable[None]]) -> None:
-        async with self._lock:
-            await work()
-
-
 MOST_SPARE = 4
-"""How many back-ends stay open besides those in use: going back to one is instant, but each takes memory."""
+"""How many back-ends stay open besides those in use. Switching back to one is instant, but each takes memory."""
 
 
 class BackendPool:
-    """Back-ends by the choice that they were made for. `make` builds one, not open yet; None: none can be added.
+    """Back-ends by the choice that they were made for.
 
-    `first` is open already, for `choice`. `in_use` tells which back-ends must not be closed before `close`.
+    - `make`: creates one without opening it; None if none can be added.
+    - `first`: a back-end for `choice`, which is already open.
+    - `in_use`: returns whether a back-end must not be closed yet.
     """
 
     def __init__(
@@ -104,10 +56,9 @@ class BackendPool:
         self._locks: dict[BackendChoice, asyncio.Lock] = {}
 
     async def get(self, choice: BackendChoice) -> Backend:
-        """Return the open back-end of a choice. A router is built each time, since its table may have changed.
+        """Returns the open back-end of a choice. A router is created each time, since its table may have changed.
 
-        Raises BackendError; then nothing has changed. The result may be closed by the next `close_spare` unless it is
-        in use by then.
+        Raises BackendError without any change. The next `close_spare` may close the result unless it is in use by then.
         """
         async with self._locks.setdefault(choice, asyncio.Lock()):  # a slow one does not delay the others
             usable = [one for one, known in self._open.items() if known == choice and one not in self._spoilt]
@@ -130,15 +81,15 @@ class BackendPool:
             return made
 
     def choice_of(self, backend: Backend) -> BackendChoice | None:
-        """Return the choice that `backend` was made for."""
+        """Returns the choice that `backend` was made for."""
         return self._open.get(backend)
 
     def spoil(self, backend: Backend) -> None:
-        """Mark `backend` as failed: the next `get` of its choice builds a new one, with the key and server of then."""
+        """Marks `backend` as failed. The next `get` of its choice creates a new one, with the latest key and server."""
         self._spoilt.add(backend)
 
     async def close_spare(self) -> None:
-        """Close back-ends that have failed, and all but the newest `MOST_SPARE` that are not in use."""
+        """Closes unused back-ends: those that have failed, and all but the newest `MOST_SPARE`."""
         spare = [backend for backend in self._open if not self._in_use(backend)]
         gone = [backend for backend in spare if backend in self._spoilt]
         rest = [backend for backend in spare if backend not in gone]
@@ -149,7 +100,7 @@ class BackendPool:
         await self._close_all(gone)
 
     async def close(self) -> None:
-        """Close all back-ends; one that is still being opened is closed as soon as it is open."""
+        """Closes all back-ends. One that is still being opened is closed as soon as it is open."""
         self._closed = True
         backends, self._open = list(self._open), {}
         await self._close_all(backends)
@@ -157,7 +108,7 @@ class BackendPool:
     @staticmethod
     async def _close_all(backends: list[Backend]) -> None:
         for backend in backends:
-            with contextlib.suppress(Exception):  # one that can't be closed must not keep the others open
+            with contextlib.suppress(Exception):  # one failure must not keep the others open
                 await backend.close()
 
 
@@ -189,7 +140,7 @@ class FirstBackend:
             try:
                 return await self._pool.get(fallback)
             except BackendError:
-                await opening  # nothing else answers, so this one is waited for, or says why it can't
+                await opening  # nothing else could answer, so wait for it, or raise its error
                 return self.wanted
         except BaseException:
             self.give_up()
@@ -198,18 +149,18 @@ class FirstBackend:
     async def opened(self, failed: Callable[[BackendError], None]) -> Backend:
         """Opens the wanted back-end again until it is open, with increasing delays. Calls `failed` the first time."""
         assert self._opening is not None
-        restarts, told = Restarts(asyncio.get_running_loop().time), False
+        restarts, reported = Restarts(asyncio.get_running_loop().time), False
         restarts.worked()  # the attempt at the start came before
         while True:
             try:
-                if not told:
+                if not reported:
                     await self._opening
                 return await self._pool.get(self._choice)
             except BackendError as error:
                 self._pool.spoil(self.wanted)
-                if not told:
+                if not reported:
                     failed(error)
-                told = True
+                reported = True
             while wait := restarts.attempt():
                 await asyncio.sleep(wait)
 
@@ -226,27 +177,15 @@ SLOW_SHARE = 0.7
 """From this share of the cap on, the back-end is asked at pauses only: early requests are most of a turn's cost."""
 
 
-class Budget:
-    """Compares a conversation's cost with its cap, both in US dollars; a cap of 0 is none."""
-
-    def __init__(self, cap: float = 0.0) -> None:
-        self.cap = cap
-        self.spent = 0.0
-
-    @property
-    def stage(self) -> Stage:
-        """`free`: no limit yet; `slow`: ask at pauses only; `stop`: ask no back-end that costs."""
-        if self.cap <= 0 or self.spent < self.cap * SLOW_SHARE:
-            return "free"
-        return "slow" if self.spent < self.cap else "stop"
-
-
 class Spending:
-    """US dollars spent against `cap` (0: no cap). Emits `BudgetChanged`, and a `Failure` that explains each limit."""
+    """US dollars spent against `cap` (0: no cap). Emits `BudgetChanged`, and a `Failure` that explains each limit.
+
+    `stage`: `free`: no limit yet; `slow`: ask at pauses only; `stop`: ask no back-end that costs.
+    """
 
     def __init__(self, cap: float, emit: Callable[[e.Event], None], now: Callable[[], float]) -> None:
-        self._budget = Budget(cap)
-        self._stage = self._budget.stage
+        self._cap, self._spent = cap, 0.0
+        self._stage: Stage = "free"
         self._emit = emit
         self._now = now
 
@@ -256,45 +195,43 @@ class Spending:
         return self._stage != "free"
 
     def allows(self, backend: Backend) -> bool:
-        """Whether a back-end may be asked at all."""
+        """Returns whether a back-end may be asked at all."""
         return self._stage != "stop" or backend.traits.free
 
     def add(self, cost: float) -> None:
-        """Count what a request cost."""
-        self._budget.spent += cost
+        """Adds the cost of a request."""
+        self._spent += cost
         self._update()
 
     def set_cap(self, dollars: float) -> None:
-        """Change the cap."""
-        self._budget.cap = max(0.0, dollars)
+        """Changes the cap."""
+        self._cap = max(0.0, dollars)
         self._update()
 
     def _update(self) -> None:
-        stage, before = self._budget.stage, self._stage
+        spent, cap, before = self._spent, self._cap, self._stage
+        stage: Stage = "stop" if spent >= cap else "slow" if spent >= cap * SLOW_SHARE else "free"
+        stage = stage if cap > 0 else "free"
         if stage == before:
             return
         self._stage = stage
-        spent, cap, now = self._budget.spent, self._budget.cap, self._now()
+        now, paid = self._now(), f"This conversation has cost ${spent:.2f} of the ${cap:.2f} that you allow"
         self._emit(e.BudgetChanged(now, stage, round(spent, 6), cap))
         if stage == "stop":
-            consequence = (
-                "models that cost are not asked any more. Raise the spending limit, or choose a model that runs on "
-                "this machine."
+            sentence = (
+                f"{paid}, so models that cost are not asked any more. Raise the spending limit, or choose a model that "
+                "runs on this machine."
             )
-            self._emit(e.Failure(now, "backend", f"{_spent(spent, cap)}, so {consequence}", about="cap"))
+            self._emit(e.Failure(now, "backend", sentence, about="cap"))
         elif stage == "slow" and before == "free":
-            consequence = "the model is asked less often from now on, so answers may begin later."
-            self._emit(e.Failure(now, "backend", f"{_spent(spent, cap)}: {consequence}", about="cap"))
-
-
-def _spent(spent: float, cap: float) -> str:
-    return f"This conversation has cost ${spent:.2f} of the ${cap:.2f} that you allow"
+            sentence = f"{paid}: the model is asked less often from now on, so answers may begin later."
+            self._emit(e.Failure(now, "backend", sentence, about="cap"))
 
 
 class ToolAccess:
-    """The toolbox in use, none at first. `make` builds the toolbox of a choice, not opened yet; None: no tools here.
+    """The toolbox in use, none at first. `choice`: the tools in use. Calls of `change` must not overlap.
 
-    `choice` is what is in use. Calls of `change` must not overlap.
+    `make`: creates the toolbox of a choice without opening it; None if there can't be any.
     """
 
     def __init__(self, make: Callable[[ToolChoice], Toolbox] | None) -> None:
@@ -311,25 +248,24 @@ class ToolAccess:
         return frozenset(spec.name for spec in specs if spec.acts)
 
     def used(self, turn: int, tool: str) -> None:
-        """Note that a tool was called for `turn`: no back-end and no second attempt acts for that turn again."""
+        """Records that a tool was called for `turn`, so that no other attempt acts for that turn again."""
         if tool in self.acting:
             self._acted.add(turn)
 
     def may_act(self, turn: int) -> bool:
-        """Whether tools may still change something for `turn`."""
+        """Returns whether tools may still change something for `turn`."""
         return turn not in self._acted
 
     def stream(self, backend: Backend, request: ChatRequest) -> AbstractAsyncContextManager[AsyncIterator[StreamItem]]:
-        """Ask `backend`, with the tools if there are any."""
+        """Sends a request to `backend`, with the tools if there are any."""
         if self._toolbox is None:
             return backend.stream(request)
         return stream_with_tools(backend, request, self._toolbox)
 
     async def change(self, choice: ToolChoice) -> list[str]:
-        """Use the tools of `choice` from the next request on; return a sentence for each server that is missing.
+        """Uses the tools of `choice` from the next request on. Returns a message for each server that is missing.
 
-        Raises BackendError for tools that don't exist; then nothing has changed. The same holds
-        if it is cancelled while the tools are opened.
+        Nothing changes if it is cancelled or raises BackendError, which it does for tools that don't exist.
         """
         old, new, problems = self._toolbox, None, []
         if choice.names and self._make is not None:
@@ -351,7 +287,7 @@ class ToolAccess:
         return problems
 
     async def close(self) -> None:
-        """Close the connections to tool servers."""
+        """Closes the connections to tool servers."""
         if self._toolbox is not None:
             self._replaced.append(self._toolbox)
             self._toolbox = None
@@ -359,20 +295,20 @@ class ToolAccess:
 
     async def _close_replaced(self) -> None:
         while self._replaced:
-            await self._replaced[-1].close()  # cancelled: it is closed again by the next call
+            await self._replaced[-1].close()  # if cancelled, the next call closes it
             self._replaced.pop()
 
 
 TOKENS_FACTOR: dict[Length, float] = {"short": 0.6, "medium": 1.0, "long": 4.0}
 """The share of a back-end's usual token limit that an answer of this length may take."""
 BLOCK_FACTOR = 6.0
-"""The same where code or a table is asked for: some fifty lines. The prompt keeps the words around it few."""
+"""The same if code or a table is asked for, which allows some fifty lines. The prompt keeps the rest short."""
 
 
 class Prompts:
-    """Turns of the session's transcript, preceded by `earlier` ones of the conversation, as chat requests.
+    """Creates chat requests from the session's transcript, preceded by the `earlier` turns of the conversation.
 
-    `language` is the user's, as a two-letter code; empty while it is being detected.
+    `language`: the user's, as a two-letter code; empty until it has been detected.
     """
 
     def __init__(
@@ -392,7 +328,7 @@ class Prompts:
         self._answered = 0
 
     def request(self, backend: Backend, turn: int, words: str, *, may_act: bool) -> ChatRequest:
-        """Return the request for an answer to `words` of `turn`. `may_act`: tools may change something."""
+        """Returns the request for an answer to `words` of `turn`. `may_act`: tools may change something."""
         traits, style, code = backend.traits, self.style, self.language or ENGLISH
         persona = system_prompt(traits.persona, style.persona, style.length, code)
         documents = material(self.documents, traits.document_bytes, code)
@@ -410,20 +346,20 @@ class Prompts:
         return ChatRequest(messages, round(traits.max_tokens * factor), temperature, final=may_act)
 
     def given(self, backend: Backend) -> tuple[int, ...]:
-        """Return how many words of each document a back-end gets."""
+        """Returns how many words of each document a back-end gets."""
         return given_words(self.documents, backend.traits.document_bytes)
 
     def answered(self, turn: int) -> None:
-        """Note that the answer to `turn` was heard to its end."""
+        """Records that the answer to `turn` was heard to its end."""
         self._answered = max(self._answered, turn)
 
     def reopened(self, turn: int) -> None:
-        """Note that `turn` goes on, or is answered again."""
+        """Records that the user continues `turn`, or that it is answered again: what was said is not the answer."""
         self._answered = min(self._answered, turn - 1)
 
     @property
     def unanswered(self) -> int | None:
-        """The user's turn that is being asked or answered right now; None when no answer is due."""
+        """The user's turn that awaits an answer or is being answered; None if there is none."""
         user_turns = (turn for turn in reversed(self._transcript.turns) if turn.speaker == "user")
         asked = next((turn for turn in user_turns if turn.text and not turn.backchannel), None)
         return None if asked is None or asked.number <= self._answered else asked.number

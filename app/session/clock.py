@@ -1,4 +1,7 @@
-"""The session's time: one timeline of frames without gaps, and an event loop for simulated time."""
+"""A session's time: one timeline, which numbers the frames of the audio source without gaps and tells the time.
+
+In simulations, an event loop with a virtual time takes the place of the machine's clock.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,17 @@ from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 import numpy as np
 
+from app.audio.io.base import AudioSource, EndOfAudio
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame, Loss, end_of_frame, silence
 
 _log = logging.getLogger(__name__)
 
 SLEPT_SECONDS = 30.0
-"""If frames suddenly arrive later than this, the computer slept, and the session's time stood still meanwhile."""
+"""If frames suddenly arrive later than this, the computer was asleep, and the session's time stood still."""
 
 SLEPT_FOR_SECONDS = 2.0
-"""Length of the silence that stands for the time in which the computer slept: it ends an open turn, so that nothing
-said before is joined with what is said after."""
+"""Length of the silence that replaces the time in which the computer was asleep. It ends an open turn, so that speech
+before and after is not joined."""
 
 LOOK_SECONDS = 1.0
 """All frames must have been late for this long before audio counts as lost: a thread or driver that was only held up
@@ -39,8 +43,8 @@ SLEW = 0.0005
 class Timeline:
     """The one place where a session counts time. It numbers the frames, fills gaps, and tells the time in between.
 
-    Whatever loses audio (a stall, an overrun, a driver that says nothing), `arrived` puts lost frames of silence in its
-    place, so that everybody who counts frames or samples agrees with everybody else.
+    Whatever loses audio (a stall, an overrun, a driver that doesn't report it), `arrived` replaces it by lost frames of
+    silence, so that all consumers agree, whether they count frames or samples.
 
     `now`: any steady clock. It is anchored to the frames that arrive earliest relative to their number, and follows
     them, since the sound card's clock and the machine's drift apart by up to 0.4 s an hour. None: time stands still
@@ -56,7 +60,7 @@ class Timeline:
         self._next = 0
         self._zero: float | None = None  # the value of `now` at the start of frame 0
         self._arrivals: deque[tuple[float, float]] = deque()
-        """For frames that arrived with none waiting behind: when, and how much later than their number says."""
+        """For frames that arrived with no others waiting: when, and how much later than their number says."""
         self._overrun = 0  # samples lost that don't make a whole frame yet
 
     def __call__(self) -> float:
@@ -156,8 +160,70 @@ class Timeline:
             self._zero = min(zero, self._zero + SLEW * self.frame_seconds)
 
 
+BACKLOG_SECONDS = 0.4
+"""With more audio than this waiting, the loop has fallen behind: it continues with the newest frame."""
+
+
+class FrameReader:
+    """Reads `source` as frames of `timeline`, without gaps. Used by one thread.
+
+    The source's blocks are as long as a frame, or several frames long.
+
+    `over`: called when a finite source has ended. The user is silent from then on.
+    """
+
+    def __init__(self, source: AudioSource, timeline: Timeline, over: Callable[[], object]) -> None:
+        self._source = source
+        self._timeline = timeline
+        self._over = over
+        self._overruns = source.overruns
+        self.frame_seconds = timeline.frame_seconds
+        self._most_waiting = BACKLOG_SECONDS * SAMPLE_RATE
+        self._block = FRAME_SAMPLES  # samples that the source delivers at a time
+        self.ended = False
+
+    @property
+    def block_seconds(self) -> float:
+        """How long the source's latest block was, or a frame after its end."""
+        return self.frame_seconds if self.ended else self._block / SAMPLE_RATE
+
+    @property
+    def backlog(self) -> int:
+        """Blocks that can be read without waiting."""
+        return 0 if self.ended else self._source.backlog
+
+    def read(self, timeout: float) -> Iterator[Frame]:
+        """Yields the next frames, after those that were lost before them.
+
+        Yields none if no frame arrives within `timeout` seconds. Raises AudioError.
+        """
+        timeline = self._timeline
+        if self.ended:
+            yield timeline.follow(silence(timeline.frame_samples))
+            return
+        late = self._source.backlog * self._block > self._most_waiting
+        dropped = self._source.drop_to_newest() if late else 0
+        block = None
+        try:
+            block = self._source.read_frame(timeout)
+        except EndOfAudio:
+            self.ended = True
+            self._over()
+        frames = self._block // timeline.frame_samples
+        if block is None:
+            yield from timeline.gap(dropped * frames, "late")
+            return
+        self._block = len(block)
+        overrun, self._overruns = self._source.overruns - self._overruns, self._source.overruns
+        dropped, backlog = dropped * frames, self._source.backlog
+        yield from timeline.arrived(block, dropped=dropped, overrun=overrun, backlog=backlog)
+
+
+...
+
+
 LONGEST_JOB_SECONDS = 5.0
-"""A thread that works longer than this may be waiting for the simulated time, which then advances."""
+"""If a thread works longer than this, it may be waiting for the simulated time, which then advances."""
 
 _Args = TypeVarTuple("_Args")
 _Result = TypeVar("_Result")
@@ -171,14 +237,14 @@ class _JumpingSelector(selectors.DefaultSelector):
     def __init__(self) -> None:
         super().__init__()
         self.jobs: set[asyncio.Future[Any]] = set()
-        """What threads are working on for the loop. It takes no simulated time."""
+        """The loop's jobs on threads. They take no simulated time."""
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         ready = super().select(0 if timeout is None or timeout > 0 else timeout)
         if not ready and self.jobs and timeout != 0:
             ready = super().select(LONGEST_JOB_SECONDS)
         if not ready and timeout is None:
-            return super().select(None)  # only the outside world can go on
+            return super().select(None)  # nothing is scheduled
         if not ready and timeout:
             self.now += timeout
         return ready
@@ -206,6 +272,6 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
 
 
 def run_simulated(coroutine: Any) -> Any:
-    """Run `coroutine` in simulated time and return its result."""
+    """Runs `coroutine` in simulated time and returns its result."""
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
         return runner.run(coroutine)

@@ -1,4 +1,4 @@
-"""What a session should be and what it is, as values; and the error that carries a sentence for the user."""
+"""What a session should be and what it is, as plain data; and the exception for errors that the user can fix."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.conversation.prompt import ChatMessage, Document, Length
 
 
 class UserError(Exception):
-    """Something the user can put right: `str(error)` says what happened, what it means, what to do."""
+    """An error that the user can fix. `str(error)` is a message: what happened, what it means and what to do."""
 
 
 if TYPE_CHECKING:
@@ -21,17 +21,15 @@ if TYPE_CHECKING:
 Speaker = Literal["user", "assistant"]
 Part = Literal["backend", "secondary", "tools"]
 PARTS: tuple[Part, ...] = ("backend", "secondary", "tools")
-"""The fields of a `SessionChoice` that a running session may fail to bring about."""
+"""The fields of a `SessionChoice` that a running session may refuse."""
 
 ROUTER = "router"
-"""The provider that chooses among models, by the user's table from kinds of questions to models."""
+"""The provider that selects among models by the kind of question, according to the user's table."""
 
 
 @dataclass(frozen=True, slots=True)
 class BackendChoice:
-    """A back-end by name: a key of `app.backend.PROVIDERS` or `ROUTER`, a model (empty: the provider's default), a
-    URL.
-    """
+    """A back-end: a key of `app.backend.PROVIDERS` or `ROUTER`, a model (empty for the default), and a URL."""
 
     provider: str = "embedded"
     model: str = ""
@@ -39,12 +37,12 @@ class BackendChoice:
 
     @property
     def place(self) -> tuple[str, str]:
-        """The provider and address that a key, a connection and a list of models belong to."""
+        """The provider and address, to which a key, a connection and a list of models belong."""
         return self.provider, self.base_url
 
     @property
     def public(self) -> tuple[str, str, str]:
-        """The provider, the model and the address without secrets, as events name the back-end."""
+        """The provider, the model and the address without secrets, as in events."""
         return self.provider, self.model, without_secrets(self.base_url)
 
     def __repr__(self) -> str:
@@ -53,11 +51,12 @@ class BackendChoice:
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """How a front-end with weights of its own runs.
+    """How a front-end with its own weights runs.
 
-    `weights`: a folder (empty: where downloads go). `precision`: `auto`, `bf16`, `int8` or `int4`; `device`: `auto`
-    (a CUDA card, else an error), `cuda` or `cpu`. `context`: frames of memory (0: as many as fit). `delay` and
-    `lead` are in frames: silence before an answer, and how much later than the transcriber it hears the user.
+    - `weights`: a folder; empty for the downloads.
+    - `precision`: `auto`, `bf16`, `int8` or `int4`; `device`: `auto` (requires a CUDA card), `cuda` or `cpu`.
+    - `context`: frames of memory; 0 for as many as fit.
+    - `delay`: frames of silence before an answer; `lead`: how many frames later than the transcriber it hears the user.
     """
 
     weights: str = ""
@@ -77,9 +76,10 @@ class ModelChoice:
 class SpeechChoice:
     """Speech recognition and synthesis.
 
-    `language`: its two letters, or "auto" for the one that is heard. `recogniser`: a model of the catalogue; empty: the
-    app's choice for the language. `voice`: a model of the catalogue, or MODEL/VOICE where it has several; empty: the
-    app's choice for the language. `rate`: 1 is the voice's own, 2 twice as fast. `volume`: a factor, 0 to 2.
+    - `language`: its two letters, or "auto" to detect it.
+    - `recogniser`: a model of the catalogue; empty for the language's default.
+    - `voice`: a model of the catalogue, or MODEL/VOICE if it has several; empty for the language's default.
+    - `rate`: a factor for the voice's own rate; `volume`: a factor from 0 to 2.
     """
 
     language: str = "en"
@@ -93,8 +93,8 @@ class SpeechChoice:
 class Style:
     """How a conversation is held.
 
-    `persona`: who answers, in the user's words (empty: the app's own); how to speak is added to it. `temperature`: 0 to
-    2, None for the model's own. `voice` replaces `SpeechChoice.voice` unless it is empty.
+    `persona`: who answers, in the user's words (empty for the app's default); how to speak is added to it.
+    `temperature`: 0 to 2, None for the model's default. `voice` overrides `SpeechChoice.voice` unless it is empty.
     """
 
     persona: str = ""
@@ -113,13 +113,15 @@ class ToolChoice:
 
 @dataclass(frozen=True, slots=True)
 class SessionChoice:
-    """What a session should be. It is built from the settings, the command line or a kept conversation.
+    """What a session should be, according to the settings, the command line or a stored conversation.
 
-    `secondary`: a back-end whose answers are shown beside those of `backend`. `cap`: US dollars that the session may
-    cost, 0 for no cap. `documents`: what the models are to know besides. `earlier`: what both sides have said in the
-    conversation before. `patience` in [-1, 1]: how long pauses are waited out, 0 as fitted. Device names are empty for
-    the system's default. `record_folder`: where this session is recorded; empty: nowhere. `server`: the address of the
-    voice server for the front-end `remote`.
+    - `secondary`: a back-end whose answers are shown for comparison.
+    - `cap`: US dollars that the session may cost; 0 for no cap.
+    - `documents`: texts that the models can draw on; `earlier`: the conversation so far.
+    - `patience` in [-1, 1]: how long to wait in pauses, 0 as fitted.
+    - `microphone`, `loudspeaker`: empty for the system's default.
+    - `record_folder`: where the session is recorded; empty for no recording.
+    - `server`: the address of the voice server for the front-end `remote`.
     """
 
     frontend: str = "cascade"
@@ -145,17 +147,17 @@ class SessionChoice:
 
 
 def needs_restart(old: SessionChoice, new: SessionChoice) -> bool:
-    """Tell whether a session of `old` has to be started again to become one of `new`."""
+    """Returns whether a session of `old` has to be restarted to become one of `new`."""
     return _fixed(old) != _fixed(new)
 
 
 def _fixed(choice: SessionChoice) -> tuple[object, ...]:
-    """The parts of a choice that a running session can't exchange and that a new one is worth starting for.
+    """Returns the parts of a choice that require a restart if they change.
 
-    A changed language, `earlier` and `record_folder` wait for the next session.
+    A change of the language, `earlier` or `record_folder` takes effect in the next session.
     """
     if choice.frontend == "cascade":
-        return (choice.frontend,)  # it has no weights of its own
+        return (choice.frontend,)  # it has no weights
     if choice.frontend == "remote":
         return choice.frontend, choice.server
     model = choice.model
@@ -163,24 +165,19 @@ def _fixed(choice: SessionChoice) -> tuple[object, ...]:
 
 
 def to_exchange(before: SessionChoice, choice: SessionChoice, reopen: Collection[Part]) -> set[Part]:
-    """Return the parts that a session exchanges: what differs, and what is to be opened `reopen` if there is any."""
-    asked: set[Part] = set()
-    if choice.backend != before.backend or "backend" in reopen:
-        asked.add("backend")
-    if choice.secondary != before.secondary or ("secondary" in reopen and choice.secondary is not None):
-        asked.add("secondary")
-    if choice.tools != before.tools or ("tools" in reopen and choice.tools.names):
-        asked.add("tools")
-    return asked
+    """Returns the parts to exchange: those that differ, and those in `reopen` that are in use."""
+    used = {"backend": True, "secondary": choice.secondary is not None, "tools": bool(choice.tools.names)}
+    changed = {part for part in PARTS if getattr(choice, part) != getattr(before, part)}
+    return changed | {part for part in reopen if used[part]}
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A change that a session could not make.
+    """A change that a session has refused.
 
     - `part`: what was to change.
     - `choice`: the back-end that it was to change to; None for tools.
-    - `sentence`: what happened, and what the user can do.
+    - `sentence`: the user-facing message.
     - `fixable`: whether the back-end's key or address may be the cause.
     """
 
@@ -194,8 +191,8 @@ class Refusal:
 class Fault:
     """A failure of a back-end that its key or address may have caused.
 
-    - `failure`: the event that reports it. Listeners get this very object.
-    - `choice`: the back-end that failed, with what the event leaves out of its address.
+    - `failure`: the event that reports it. Listeners get the same object.
+    - `choice`: the back-end that failed, with its complete address.
     - `routed`: whether a router had asked it.
     - `driver_number`: that of the state in which it failed.
     """
@@ -207,12 +204,12 @@ class Fault:
 
 
 MOST_FAULTS = 16
-"""How many faults a state holds: enough for those whose events are still to be shown."""
+"""How many faults a state keeps: enough for those whose events have not been shown yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """What a session wants, and which back-ends and tools it has. Each change makes a new state.
+    """What is wanted of a session, and which back-ends and tools it uses. Each change creates a new state.
 
     It never leaves the process, since addresses may contain keys.
 
@@ -220,10 +217,9 @@ class SessionState:
     - `driving`: the back-end whose answers are spoken. `model`: its model, as the back-end names it.
     - `reason`: why the driver changed last, as in `BackendChanged`.
     - `secondary`: the back-end whose answers are only shown.
-    - `driver_number`, `secondary_number`: how often each has changed, since one may be replaced by another one of the
-      same choice.
+    - `driver_number`, `secondary_number`: how often each has changed, also to another one of the same choice.
     - `tools`: the tools in use.
-    - `refused`: at most one for each part. It is dropped when the part is asked for again.
+    - `refused`: at most one per part, until the part is requested again.
     - `faults`: the newest first.
     """
 
@@ -239,24 +235,24 @@ class SessionState:
     faults: tuple[Fault, ...] = ()
 
     def refusal(self, part: Part) -> Refusal | None:
-        """Return why `part` was refused, if it was when it was last asked for."""
+        """Returns why `part` was refused when it was last requested; None if it wasn't."""
         return next((one for one in self.refused if one.part == part), None)
 
     def without_refusal(self, *parts: Part) -> tuple[Refusal, ...]:
-        """Return the refusals of all other parts."""
+        """Returns the refusals of all other parts."""
         return tuple(one for one in self.refused if one.part not in parts)
 
     def fault_of(self, failure: Failure) -> Fault | None:
-        """Return which back-end an event is about, if it is one of `faults`."""
+        """Returns the fault that an event reports, if it is one of `faults`."""
         return next((fault for fault in self.faults if fault.failure is failure), None)
 
     def faults_with(self, failure: Failure, choice: BackendChoice, *, routed: bool) -> tuple[Fault, ...]:
-        """Return the faults after this one."""
+        """Returns the faults including this new one."""
         return (Fault(failure, choice, routed, self.driver_number), *self.faults[: MOST_FAULTS - 1])
 
     @property
     def driver_failed(self) -> bool:
-        """Whether the driver has failed of something that the user may have put right since."""
+        """Whether the driver has failed for a reason that the user may have fixed since."""
         return any(
             fault.choice == self.driving and fault.driver_number == self.driver_number and not fault.failure.secondary
             for fault in self.faults
@@ -264,11 +260,11 @@ class SessionState:
 
 
 class SessionFactory(Protocol):
-    """Builds and starts sessions for the window; the composition root gives it one."""
+    """Creates and starts sessions for the window. The composition root provides it."""
 
     async def __call__(self, choice: SessionChoice, progress: Callable[[str], None]) -> Session:
-        """Load everything off the event loop's thread, report progress in words, and start.
+        """Loads everything off the event loop's thread, reporting progress as text, and starts the session.
 
-        Raises UserError with a sentence when the user can put it right.
+        Raises UserError for errors that the user can fix.
         """
         ...

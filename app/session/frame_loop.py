@@ -1,7 +1,7 @@
-"""One step of the fast clock: a frame of the user's sound in, a frame of the assistant's out.
+"""One step of the frame loop: takes a frame of the user's audio and plays a frame of the assistant's.
 
-A step drains the mailbox, decides who holds the floor, steps the front-end, and writes to the loudspeaker. What
-happened is returned as one `StepMessage`.
+A step drains the mailbox, tracks who has the floor, steps the front-end and writes to the loudspeaker. It returns what
+happened as one `StepMessage`. What is said is decided by the front-end (`app.conversation.speaking.what_to_say`).
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import dataclasses
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.audio.io.base import AudioSink, AudioSource, DuplexAudio
 from app.audio.io.resample import CLIPPED, peak_dbfs
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, Frame, silence
@@ -55,9 +55,11 @@ from app.session.mailbox import (
     TypedTurn,
     WordsHint,
 )
-from app.session.playback import GAUGE_FRAMES, AskedSound, EarlyBargeIn, EdgeEvents, Playback
-from app.stt.base import VoiceActivity
+from app.session.playback import GAUGE_FRAMES, AskedSound, EarlyBargeIn, Playback, SoundEvents
 from app.tts.base import Voice
+
+if TYPE_CHECKING:
+    from app.session.parts import SessionParts
 
 _log = logging.getLogger(__name__)
 
@@ -66,10 +68,10 @@ _log = logging.getLogger(__name__)
 class StepMessage:
     """The user's frame, the samples that were played for it (float32, a frame), and what happened.
 
-    - `flushed`: samples written earlier that were discarded unheard.
-    - `lost`: why the front-end has failed; empty while it works.
+    - `flushed`: samples written earlier that were discarded before they were played.
+    - `lost`: why the front-end has failed; empty if it hasn't.
     - `silenced`: the turn whose answer the user has stopped, or 0.
-    - `voices`: the voices that the front-end was given at this step. It uses the last one now.
+    - `voices`: the voices that the front-end received at this step. It uses the last one now.
     """
 
     frame: Frame
@@ -78,28 +80,25 @@ class StepMessage:
     events: tuple[e.Event, ...]
     turn_events: tuple[TurnEvent, ...]
     flushed: int = 0
-    user_dbfs: float = -120.0
     assistant_dbfs: float = -120.0
-    late_ms: float = 0.0
-    clipped: bool = False
     lost: str = ""
     silenced: int = 0
     voices: tuple[Voice, ...] = ()
 
 
 LASTING = (SetDials, SetAnswerMode, SetOpenings)
-"""Inputs that hold from turn to turn until another of the kind comes."""
+"""Inputs that stay in force until another one of the same type arrives."""
 
 
 class TurnInputs:
-    """The inputs that a front-end needs to go on where the lost one stopped."""
+    """The inputs that a front-end needs in order to continue where the lost one stopped."""
 
     def __init__(self) -> None:
         self._inputs: list[FrontEndInput] = []
         self._turn = 0
 
     def add(self, item: FrontEndInput) -> None:
-        """Note an input, if it belongs to the newest turn or lasts."""
+        """Records an input, if it belongs to the newest turn or is one of `LASTING`."""
         if isinstance(item, OracleAsked | TakeFloor) and item.turn > self._turn:
             self._turn = item.turn
             self._inputs = [kept for kept in self._inputs if isinstance(kept, LASTING)]
@@ -111,10 +110,10 @@ class TurnInputs:
             self._inputs.append(item)
 
     def for_successor(self, waiting: list[FrontEndInput], arrived: list[FrontEndInput]) -> list[FrontEndInput]:
-        """Return what a front-end that takes over now is told first.
+        """Returns the first inputs of a front-end that takes over now.
 
-        `waiting` was held back for the lost one, `arrived` came with this frame; what of both belongs to the turn is
-        in the record already.
+        `waiting` was held back for the lost one, and `arrived` came with this frame. Those that belong to the turn are
+        recorded already.
         """
         others = [item for item in waiting if not isinstance(item, FloorCommand)] + arrived
         return [*self._inputs, *(item for item in others if not _belongs_to_turn(item))]
@@ -134,7 +133,7 @@ VOICED = 0.5
 
 
 class _NoFrontEnd:
-    """Stands in while a lost front-end is replaced: silent, and deaf."""
+    """Stands in while a lost front-end is being replaced. It is silent."""
 
     name = "none"
     frame_samples = FRAME_SAMPLES
@@ -144,7 +143,7 @@ class _NoFrontEnd:
     speaking = busy = False
     idle = False
 
-    def ready(self, heard: str) -> bool:
+    def could_answer(self, heard: str) -> bool:
         return True
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
@@ -161,46 +160,35 @@ class _NoFrontEnd:
 
 
 class FrameStepper:
-    """All calls come from one thread, the one that reads `source` between them.
+    """Runs the steps. All calls come from the thread that reads the source between them.
 
-    Where `source` gives parts of a frame as they arrive, an interruption is noticed before the frame's end.
+    If the source provides parts of a frame as they arrive, an interruption is detected before the end of the frame.
     """
 
-    def __init__(
-        self,
-        *,
-        frontend: FrontEnd,
-        sink: AudioSink,
-        voice_activity: VoiceActivity,
-        tracker: TurnTracker,
-        mailbox: Mailbox,
-        clock: Timeline,
-        edge: DuplexAudio | None = None,
-        source: AudioSource | None = None,
-    ) -> None:
-        self.frontend = frontend
+    def __init__(self, parts: SessionParts, tracker: TurnTracker, mailbox: Mailbox, clock: Timeline) -> None:
+        self.frontend = parts.frontend
         self.tracker = tracker
-        self._voice = EarlyBargeIn(voice_activity, tracker.settings.voice, source, sink)
+        self._voice = EarlyBargeIn(parts.voice_activity, tracker.settings.voice, parts.source, parts.sink)
         self._mailbox = mailbox
         self._clock = clock
-        self._edge = edge
-        self._edge_events = EdgeEvents(edge) if edge is not None else None
-        self._playback = Playback(sink, self._on_unheard, replaceable=edge is not None)
-        self._waiting: list[FrontEndInput] = []  # held back while there is no loudspeaker to hear the front-end on
+        self._edge = edge = parts.edge
+        self._sound_events = SoundEvents(edge)
+        self._playback = Playback(parts.sink, self._on_unheard, replaceable=edge is not None)
+        self._waiting: list[FrontEndInput] = []  # held back while there is no loudspeaker
         self._turn_inputs = TurnInputs()
         self._after_gap = FloorAfterGap()
         self._asked = AskedSound(tracker, clock.frame_samples)
         self._ready = True
-        self._goes_on = False  # the front-end did so at a hold: its model hears the user itself
+        self._goes_on = False  # the front-end has ignored a hold, since its model hears the user itself
         self._answering = 0
         self._over = 0  # the turn whose answer is over
-        self._fades = False  # the loudspeaker does, so that the answer can be silenced at the next step
+        self._fades = False  # the loudspeaker is fading out, so the answer is silenced at the next step
 
     def step(self, frame: Frame) -> StepMessage:
         """Runs one step for `frame`. Raises AudioError when the sink is gone.
 
         For a lost frame, turns are tracked as if the user was silent, but the front-end isn't stepped: nothing could be
-        heard in that time, so an answer continues after it. A turn that ends in that time is answered a little later.
+        played in that time, so an answer continues after it. A turn that ends in that time is answered a little later.
         """
         fades, self._fades = self._fades, False
         inputs, turn_events, events = self._drain(frame)
@@ -213,8 +201,6 @@ class FrameStepper:
         further_events, told_to_hold = self._track_turns(frame, windows, inputs)
         silenced = next((item for item in inputs if isinstance(item, Silence)), None)
         self._ready = self._edge is None or self._edge.ready
-        if self._edge_events is not None:
-            events += self._edge_events.after(frame, duplex=self.tracker.duplex)
         self._waiting += self._after_gap.pass_on(inputs, frame.seconds, lost=bool(frame.lost))
         steps = self._ready and not frame.lost
         voices = tuple(item.voice for item in self._waiting if isinstance(item, SetVoice)) if steps else ()
@@ -226,11 +212,16 @@ class FrameStepper:
         self._goes_on = self._goes_on or in_vain
         self._voice.stepped(flushed=flushes, in_vain=in_vain)
         events += self._play(frame, step, asked, writes=steps)
+        events += self._sound_events.after(frame, self._playback.new_underruns(), duplex=self.tracker.duplex)
         if silenced is not None and silenced.turn and silenced.turn != self._over:
             events.append(e.AssistantEnded(frame.at, silenced.turn, True))  # it had not begun
+        levels = peak_dbfs(frame.samples), peak_dbfs(step.samples)
+        clipped = bool(np.abs(frame.samples).max(initial=0.0) >= CLIPPED)
+        late_ms = round((self._clock() - frame.at) * 1000, 1)
+        events.append(e.LevelMeasured(frame.at, *levels, late_ms, clipped))
         self._voice.listen(
             self._can_be_interrupted,
-            self.tracker.own_level(frame.at),
+            self.tracker.level.estimate(frame.at),
             goes_on=self.tracker.would_resume(frame.at + frame.seconds),
         )
         return StepMessage(
@@ -240,10 +231,7 @@ class FrameStepper:
             events=tuple(events),
             turn_events=(*turn_events, *further_events),
             flushed=flushed,
-            user_dbfs=peak_dbfs(frame.samples),
-            assistant_dbfs=peak_dbfs(step.samples),
-            late_ms=round((self._clock() - frame.at) * 1000, 1),
-            clipped=bool(np.abs(frame.samples).max(initial=0.0) >= CLIPPED),
+            assistant_dbfs=levels[1],
             lost=lost,
             silenced=silenced.turn if silenced is not None else 0,
             voices=voices,
@@ -295,15 +283,19 @@ class FrameStepper:
     def _track_turns(
         self, frame: Frame, windows: Sequence[VoiceWindow], inputs: list[FrontEndInput]
     ) -> tuple[list[TurnEvent], bool]:
-        """Decides who holds the floor; returns what `_sort` does."""
-        speaking = self.frontend.speaking
-        ready = self.frontend.ready(self.tracker.heard)
-        return self._sort(self.tracker.hear(frame.at, windows, assistant_speaks=speaking, answer_ready=ready), inputs)
+        """Tracks who holds the floor; returns what `_sort` does."""
+        facts = self.tracker.hear(
+            frame.at,
+            windows,
+            assistant_speaks=self.frontend.speaking,
+            answer_ready=self.frontend.could_answer(self.tracker.heard),
+        )
+        return self._sort(facts, inputs)
 
     def _sort(
         self, facts: Sequence[TurnEvent | FloorCommand], inputs: list[FrontEndInput]
     ) -> tuple[list[TurnEvent], bool]:
-        """Adds the tracker's commands to `inputs`; returns its events, and whether a speaking voice has to hold."""
+        """Adds the tracker's commands to `inputs`. Returns its events, and whether a speaking front-end must hold."""
         turn_events: list[TurnEvent] = []
         told_to_hold, speaking = False, self.frontend.speaking
         for fact in facts:
@@ -323,7 +315,7 @@ class FrameStepper:
 
     @property
     def _can_be_interrupted(self) -> bool:
-        """Whether somebody who speaks now silences the front-end at once."""
+        """Whether a voice that is detected now silences the front-end immediately."""
         return (
             self._ready
             and self.tracker.duplex
@@ -335,7 +327,7 @@ class FrameStepper:
     def _step_frontend(self, frame: Frame) -> tuple[FrontEndStep, str]:
         """Steps the front-end; also returns why it has failed, if it has."""
         inputs, self._waiting = self._waiting, []
-        # With the talk button, a front-end that listens by itself hears the user only while the button is down.
+        # With push-to-talk, a front-end that listens to the user itself hears them only while the button is down.
         heard = (
             frame
             if self.tracker.duplex or self.tracker.user_holds_floor
@@ -381,14 +373,12 @@ class FrameStepper:
             events.append(e.Failure(frame.at, "tts", step.problem))
         if step.notice:
             events.append(e.Notice(frame.at, "tts", step.notice))
-        if underruns := playback.new_underruns():
-            events.append(e.Underrun(frame.at, underruns))
         return events
 
     def _heard(self, at: float, *, up_to_turn: int = 0) -> list[e.AssistantSaid]:
         heard = self._playback.heard(at, up_to_turn=up_to_turn)
         for event in heard:
-            self.tracker.said(event.text, at)
+            self.tracker.own_words.add(event.text, at)
         return heard
 
     def _mark_event(self, at: float, mark: Mark) -> e.Event:
@@ -410,7 +400,7 @@ class FrameStepper:
 
 
 def _of_model(frame: Frame, step: FrontEndStep) -> list[e.Event]:
-    """Return what a front-end with a memory and an oracle stream of its own tells about them."""
+    """Returns the events about a front-end's own context and oracle stream."""
     events: list[e.Event] = []
     if step.oracle is not None:
         events.append(e.OracleTaken(frame.at, step.oracle.revision, step.oracle.taken, step.oracle.waiting))

@@ -1,75 +1,20 @@
-"""The way of a frame around its step: reads it from the source, steps it, and handles the message about it.
+"""Steps a session's frames: on a thread of their own in real time, otherwise on the event loop.
 
-In real time, frames are stepped on a thread of their own; the messages are handled on the event loop.
+`FrameDriver` chooses the way, and ends a session whose source is finite. The messages of the steps are passed on on the
+event loop.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 
-from app.audio.io.base import AudioError, AudioSource, EndOfAudio
-from app.conversation import events as e
-from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame, silence
-from app.session.clock import Timeline
+from app.audio.io.base import AudioError, AudioSource
+from app.session.clock import FrameReader, Timeline
 from app.session.frame_loop import FrameStepper, StepMessage
-from app.session.parts import Pace, SessionParts
-from app.session.recorder import SoundMemory
-
-_log = logging.getLogger(__name__)
-
-WINDOW_SECONDS = 10.0
-SKIPPED_SECONDS = 0.2
-UNDERRUNS = 20
-"""The user is told when this much of their voice was skipped within the window, or when the loudspeaker ran dry this
-often."""
-REPEAT_SECONDS = 60.0
-
-
-class Overload:
-    """Notices that the machine is too slow, over a sliding window."""
-
-    def __init__(self) -> None:
-        self._skipped: deque[tuple[float, float]] = deque()
-        self._underruns: deque[tuple[float, int]] = deque()
-        self._told_at = float("-inf")
-
-    def skipped(self, at: float, seconds: float) -> e.Failure | None:
-        """Notes that audio was skipped. Returns what the user should be told, at most once a minute."""
-        self._skipped.append((at, seconds))
-        return self._failure(at)
-
-    def underrun(self, at: float, count: int) -> e.Failure | None:
-        """Notes that the loudspeaker ran dry. Returns what the user should be told, at most once a minute."""
-        self._underruns.append((at, count))
-        return self._failure(at)
-
-    def _failure(self, at: float) -> e.Failure | None:
-        for noted in (self._skipped, self._underruns):
-            while noted and at - noted[0][0] > WINDOW_SECONDS:
-                noted.popleft()
-        skipped = sum(seconds for _, seconds in self._skipped)
-        underruns = sum(count for _, count in self._underruns)
-        if skipped + 1e-9 >= SKIPPED_SECONDS:
-            what = f"{skipped:.1f} s of your voice were skipped"
-        elif underruns >= UNDERRUNS:
-            what = f"the app's voice broke off {underruns} times"
-        else:
-            return None
-        if at - self._told_at < REPEAT_SECONDS:
-            return None
-        self._told_at = at
-        return e.Failure(
-            at,
-            "frontend",
-            f"This machine can't keep up: {what} in the last {WINDOW_SECONDS:.0f} s. Close other programs, or choose a "
-            "smaller precision, a shorter context or the built-in voice in the settings.",
-        )
-
+from app.session.parts import Pace
 
 STOP_SECONDS = 5.0
 """How long the end of a session waits for the step that is running."""
@@ -77,66 +22,6 @@ STILL_RUNS = (
     "The voice engine is still busy with its last step, so its memory is freed later. If the next conversation can't "
     "load it, restart the app."
 )
-BACKLOG_SECONDS = 0.4
-"""With more audio than this waiting, the loop has fallen behind: it continues with the newest frame."""
-
-
-class FrameReader:
-    """Reads `source` as frames of `timeline`, without gaps. Used by one thread.
-
-    The source's blocks are as long as a frame, or several frames long.
-
-    `over`: called when a finite source has ended. The user is silent from then on.
-    """
-
-    def __init__(self, source: AudioSource, timeline: Timeline, over: Callable[[], object]) -> None:
-        self._source = source
-        self._timeline = timeline
-        self._over = over
-        self._overruns = source.overruns
-        self.frame_seconds = timeline.frame_seconds
-        self._most_waiting = BACKLOG_SECONDS * SAMPLE_RATE
-        self._block = FRAME_SAMPLES  # samples that the source delivers at a time
-        self.ended = False
-
-    @property
-    def block_seconds(self) -> float:
-        """How long the source's latest block was, or a frame after its end."""
-        return self.frame_seconds if self.ended else self._block / SAMPLE_RATE
-
-    @property
-    def backlog(self) -> int:
-        """Blocks that can be read without waiting."""
-        return 0 if self.ended else self._source.backlog
-
-    def read(self, timeout: float) -> Iterator[Frame]:
-        """Yields the next frames, after those that were lost before them.
-
-        Yields none if no frame arrives within `timeout` seconds. Raises AudioError.
-        """
-        timeline = self._timeline
-        if self.ended:
-            yield timeline.follow(silence(timeline.frame_samples))
-            return
-        late = self._source.backlog * self._block > self._most_waiting
-        dropped = self._source.drop_to_newest() if late else 0
-        block = None
-        try:
-            block = self._source.read_frame(timeout)
-        except EndOfAudio:
-            self.ended = True
-            self._over()
-        frames = self._block // timeline.frame_samples
-        if block is None:
-            yield from timeline.gap(dropped * frames, "late")
-            return
-        self._block = len(block)
-        overrun, self._overruns = self._source.overruns - self._overruns, self._source.overruns
-        dropped, backlog = dropped * frames, self._source.backlog
-        yield from timeline.arrived(block, dropped=dropped, overrun=overrun, backlog=backlog)
-
-
-...
 
 
 class FrameThread:
@@ -200,98 +85,6 @@ class FrameThread:
             )
 
 
-BROKEN_PART = (
-    "Something in the app broke. The conversation continues, but part of what was said may be missing. If it happens "
-    "again, start the conversation again and report this"
-)
-
-
-class StepHandlers:
-    """Handles the messages of the frame loop, on the event loop's thread. A handler that raises affects no other.
-
-    First, lost frames are counted, and both sides' audio is kept and recorded. Then come the session's `handlers`, in
-    order, and at last the levels are measured.
-
-    - `sound`: keeps audio to play again, if there is any.
-    - `handlers`: each with the part of the app that is named if it raises.
-    """
-
-    def __init__(
-        self,
-        parts: SessionParts,
-        sound: SoundMemory | None,
-        emit: Callable[[e.Event], None],
-        handlers: Sequence[tuple[e.Source, Callable[[StepMessage], None]]],
-    ) -> None:
-        self.frames = 0
-        """How many frames have been handled."""
-        self._parts = parts
-        self._sound = sound
-        self._emit = emit
-        self._overload = Overload()
-        self._lost: Counter[str] = Counter()  # frames lost since the last one that wasn't, by cause
-        self._shed = 0
-        self._broken: set[str] = set()  # parts whose faults the user knows
-        self._handlers: tuple[tuple[e.Source, Callable[[StepMessage], None]], ...] = (
-            ("audio", self._count_lost),
-            ("recorder", self._keep),
-            *handlers,
-            ("audio", self._measure),
-        )
-
-    def handle(self, message: StepMessage) -> None:
-        """Calls the handlers."""
-        if message.frame.index != self.frames:
-            _log.error("Frame %d follows frame %d", message.frame.index, self.frames - 1)
-        self.frames = message.frame.index + 1
-        for part, handler in self._handlers:
-            try:
-                handler(message)
-            except Exception as error:
-                self._on_broken_part(part, message, error)
-
-    def _on_broken_part(self, part: e.Source, message: StepMessage, error: Exception) -> None:
-        """Logs a fault of the app, and tells the user once."""
-        _log.error("The %s part broke at frame %d", part, message.frame.index, exc_info=error)
-        if part not in self._broken:
-            self._broken.add(part)
-            self._emit(e.Failure(message.frame.at, part, f"{BROKEN_PART} ({type(error).__name__}: {error})"))
-
-    def _count_lost(self, message: StepMessage) -> None:
-        """Counts lost frames, and emits how many there were once the next frame is there."""
-        frame = message.frame
-        for event in message.events:
-            if isinstance(event, e.Underrun):
-                self._tell(self._overload.underrun(event.at, event.count))
-        if frame.lost:
-            self._lost[frame.lost] += 1
-            return
-        late, device = self._lost["late"], self._lost["device"]
-        self._lost.clear()
-        if late:
-            self._emit(e.FramesDropped(frame.at, late))
-            self._tell(self._overload.skipped(frame.at, late * frame.seconds))
-        if device:
-            self._emit(e.SoundLost(frame.at, device))
-
-    def _tell(self, failure: e.Failure | None) -> None:
-        if failure is not None:
-            self._emit(failure)
-
-    def _keep(self, message: StepMessage) -> None:
-        if self._sound is not None:
-            self._sound.add(message.frame.index, message.frame.samples, message.samples, message.flushed)
-        if self._parts.recorder is not None:
-            self._parts.recorder.sound(message.frame.samples, message.samples, message.flushed)
-
-    def _measure(self, message: StepMessage) -> None:
-        at, transcriber = message.frame.at, self._parts.transcriber
-        if transcriber.shed > self._shed:
-            self._emit(e.RecognitionSkipped(at, transcriber.shed - self._shed))
-            self._shed = transcriber.shed
-        self._emit(e.LevelMeasured(at, message.user_dbfs, message.assistant_dbfs, message.late_ms, message.clipped))
-
-
 QUIET_SECONDS = 0.4
 """A session on a file ends when all has been silent for this long after the file's end."""
 
@@ -302,8 +95,8 @@ class FrameDriver:
     - `stepper`, `source`, `timeline`: what steps the frames, where they come from, and what numbers them.
     - `pace`: see `Pace`.
     - `handle`: gets each message on the event loop's thread.
-    - `quiet`: whether nobody speaks and nothing is under way that could make a sound.
-    - `busy`: whether something that a frame has started is still under way.
+    - `quiet`: whether nobody speaks and nothing has begun that could make a sound.
+    - `busy`: whether something that a frame has started has not ended.
     - `max_answer_seconds`: how long after the end of the source the session may last; None: it doesn't end with it.
     """
 

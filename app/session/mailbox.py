@@ -1,6 +1,6 @@
-"""The only way into the frame thread: any thread may post, the frame thread drains once a frame.
+"""The messages to the frame thread, and their queue: any thread may post, and the frame thread drains it each frame.
 
-Messages stay in order and none is lost. Safe between one draining thread and many posting ones.
+Messages stay in order, and none is lost.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from app.session.control import SessionChoice
 
 @dataclass(frozen=True, slots=True)
 class WordsHint:
-    """The user's words in `turn` so far, which cover the sound up to `heard_until`."""
+    """The user's words in `turn` so far, which cover the audio up to `heard_until`."""
 
     turn: int
     text: str
@@ -27,7 +27,7 @@ class WordsHint:
 
 @dataclass(frozen=True, slots=True)
 class FinishedHint:
-    """Probability that `turn` was finished at the pause that began at `speech_end`."""
+    """The probability that `turn` was finished at the pause that began at `speech_end`."""
 
     turn: int
     probability: float
@@ -43,40 +43,40 @@ class TalkButton:
 
 @dataclass(frozen=True, slots=True)
 class TypedTurn:
-    """The user has typed turn number `turn`."""
+    """The user has typed turn `turn`."""
 
     turn: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AskAloud:
-    """This sound, float32 mono 24 kHz, is heard in the place of the microphone; None stops the one that is."""
+    """Replaces the microphone with this audio, float32 mono 24 kHz; None stops it."""
 
     samples: np.ndarray | None
 
 
 @dataclass(frozen=True, slots=True)
 class SilenceAnswer:
-    """The user wants the answer no more, whether it is being spoken or worked out."""
+    """The user has stopped the answer, whether it is being spoken or generated."""
 
 
 @dataclass(frozen=True, slots=True)
 class SetDuplex:
-    """Whether the voice alone opens and closes turns."""
+    """Turns hands-free mode, in which the voice alone opens and closes turns, on or off."""
 
     duplex: bool
 
 
 @dataclass(frozen=True, slots=True)
 class SetPatience:
-    """How long pauses are waited out, in [-1, 1]: 0 as fitted, 1 the longest."""
+    """Sets how long to wait in pauses, in [-1, 1]: 0 as fitted, 1 longest."""
 
     patience: float
 
 
 @dataclass(frozen=True, slots=True)
 class SwapFrontEnd:
-    """This front-end, which is ready, takes over at the next step."""
+    """A front-end that has been entered takes over at the next step."""
 
     frontend: FrontEnd
 
@@ -102,11 +102,11 @@ class Mailbox:
         self._messages: deque[Message] = deque()
 
     def post(self, message: Message) -> None:
-        """Add a message for the next frame."""
+        """Adds a message for the next frame."""
         self._messages.append(message)
 
     def drain(self) -> list[Message]:
-        """Remove and return the messages that are there now, oldest first."""
+        """Removes and returns all messages, oldest first."""
         out = []
         while self._messages:
             out.append(self._messages.popleft())
@@ -114,7 +114,7 @@ class Mailbox:
 
 
 def changed_settings(before: SessionChoice, choice: SessionChoice) -> Iterator[Message]:
-    """Yields the messages that bring the frame loop and the front-end from one choice to another."""
+    """Yields the messages that change the frame loop and the front-end from one choice to another."""
     if choice.duplex != before.duplex:
         yield SetDuplex(choice.duplex)
     if choice.patience != before.patience:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -34,7 +35,7 @@ from app.session.mailbox import Message
 
 @runtime_checkable
 class Chooser(Protocol):
-    """A back-end that chooses among back-ends, such as the router."""
+    """A back-end that selects among back-ends, such as the router."""
 
     def choose(self, turn: int, words: str, allowed: Callable[[Backend], bool]) -> Choice: ...
     def failed(self, backend: Backend, rest: float) -> bool: ...
@@ -46,10 +47,9 @@ class OracleContext:
 
     `post` sends a message to the front-end, `emit` an event to every listener; `now` is the session's time in seconds.
     `group` holds the tasks of all streams, `numbers` counts revisions. `records`: what is known of models. `cost`
-    returns US dollars or None; `allowed` tells whether a back-end may be asked at all. `acts`: whether tools may change
-    something. Called back: `used` with a tool's call for a turn, `failed` with a back-end's failure, `reported` with
-    the event that is about to report it, with the back-end and the one that had chosen it; `changed` when the standby
-    has taken over from a back-end.
+    returns US dollars or None; `allowed` returns whether a back-end may be asked at all. `acts`: whether tools may
+    change something. Callbacks: `used` gets each tool call and its turn; `failed` the event that is about to report a
+    failure, its kind, the back-end and the one that had chosen it; `changed` the back-end that the standby replaced.
     """
 
     request: Callable[[Backend, int, str, bool], ChatRequest]
@@ -57,7 +57,7 @@ class OracleContext:
     emit: Callable[[e.Event], None]
     now: Callable[[], float]
     group: asyncio.TaskGroup
-    numbers: Iterator[int] | None = None
+    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     stream: Callable[[Backend, ChatRequest], AbstractAsyncContextManager[AsyncIterator[StreamItem]]] = (
         lambda backend, request: backend.stream(request)
     )
@@ -66,31 +66,39 @@ class OracleContext:
     allowed: Callable[[Backend], bool] = lambda backend: True
     acts: Callable[[], bool] = lambda: False
     used: Callable[[int, str], None] = lambda turn, tool: None
-    failed: Callable[[Backend, FaultKind], None] = lambda backend, kind: None
-    reported: Callable[[e.Failure, Backend, Backend], None] = lambda failure, backend, chosen: None
+    failed: Callable[[e.Failure, FaultKind, Backend, Backend], None] = lambda failure, kind, backend, chosen: None
     changed: Callable[[Backend], None] = lambda failed: None
 
     def pace(self, backend: Backend) -> Pace:
-        """Return what is known of a back-end's speed."""
+        """Returns what is known of a back-end's speed."""
         return self.records.of_backend(backend).pace_of(backend.traits)
 
 
 def backend_failure(
-    at: float, sentence: str, error: BackendError, backend: Backend, *, secondary: bool, about: e.About = "backend"
+    at: float,
+    sentence: str,
+    kind: FaultKind | None,
+    backend: Backend,
+    *,
+    secondary: bool,
+    about: e.About = "backend",
 ) -> e.Failure:
-    """Return a back-end's failure as an event; it names the back-end if the user may put its key or server right."""
+    """Returns the event for a message about a back-end, which it names if the user can correct its key or server.
+
+    `kind`: None if nothing has failed.
+    """
     if secondary:
         sentence = f"The comparison model: {sentence}"
-    who = made_for(backend) if error.kind in USER_FIXABLE else ("", "", "")
+    who = made_for(backend) if kind in USER_FIXABLE else ("", "", "")
     return e.Failure(at, "backend", sentence, False, *who, secondary=secondary, about=about)
 
 
 _log = logging.getLogger(__name__)
 
 LONGEST_REST_SECONDS = 120.0
-"""The longest time a server is left alone at its own request: it may have been repaired meanwhile."""
+"""The longest time for which no request is sent because a server asked for it: it may work again by then."""
 SHORT_WAIT_SECONDS = 2.0
-"""A longer wait for a server whose rate limit is reached is explained to the user."""
+"""Longer waits for a server's rate limit are explained to the user."""
 ROUNDING_SECONDS = 0.01
 
 CHARS_PER_TOKEN = 4.0
@@ -102,7 +110,7 @@ LONG_THINKING_SECONDS = 5.0
 
 
 class StreamOwner(Protocol):
-    """What a stream needs of the runner that it belongs to."""
+    """The part of a runner that its streams use."""
 
     @property
     def secondary(self) -> bool: ...
@@ -118,7 +126,7 @@ class RequestSchedule:
     All times are the event loop's, since budgets outlive a session.
 
     - `ask`: called with the turn that has waited, once its server accepts requests again.
-    - `secondary`: the user is not told of waits.
+    - `secondary`: waits are not reported to the user.
     """
 
     def __init__(self, context: OracleContext, ask: Callable[[int], None], *, secondary: bool) -> None:
@@ -160,7 +168,7 @@ class RequestSchedule:
         return self._context.pace(backend).budget.sent(self._clock()) > COLD_SECONDS
 
     def refused(self, backend: Backend, error: BackendError) -> float:
-        """Takes in a failure. Returns for how many seconds the server asks to be left alone."""
+        """Records a failure. Returns how many seconds the server asked to wait."""
         rest, clock = min(error.retry_after, LONGEST_REST_SECONDS), self._clock()
         budget = self._context.pace(backend).budget
         if error.kind == "quota" and rest > 0:
@@ -185,7 +193,7 @@ class RequestSchedule:
             )
 
     def stop(self) -> None:
-        """Waits no longer."""
+        """Drops the request that is waiting."""
         if self._waiting is not None:
             self._waiting.cancel()
             self._waiting = None
@@ -201,11 +209,12 @@ class RequestSchedule:
 
 @dataclass(slots=True, eq=False)
 class OracleStream:
-    """One revision while it arrives: what was asked, and what has come so far.
+    """One revision while it arrives: its request, and what has been received.
 
-    `chosen` is the runner's back-end at that time: a router, or `backend` itself. `owner` changes when the revision is
-    handed over. `order`: its place among the owner's revisions. `count` is in words, `sent` in tokens; times are
-    seconds of session time.
+    - `owner`: its runner, which changes when the revision is handed over; `order`: its place among that one's
+      revisions.
+    - `chosen`: the runner's back-end at the time of the request: a router, or `backend` itself.
+    - `count`: words received; `sent`: tokens sent. Times are seconds of session time.
     """
 
     owner: StreamOwner
@@ -227,18 +236,18 @@ class OracleStream:
     usage: Usage | None = None
     counted_letters: int = 0
     thought_letters: int = 0
-    """How much of the model's thinking has come that the server has not counted yet."""
+    """Characters of the model's thinking that the server has not counted yet."""
     thinking_reported: bool = False
-    uncounted: bool = True  # a request is under way, or was, that the server has not counted
+    uncounted: bool = True  # the server has not counted the newest request
     over: bool = False
     enough: bool = False
     brief: bool = False
-    """Only a first clause is wanted, because the user still speaks."""
+    """Only a first clause is wanted, because the user is still speaking."""
     complete: bool = False
     retry: bool = False
 
     def want(self, *, whole: bool) -> None:
-        """Ask for a whole answer, or for a first clause where the back-end can stop there, unless it has ended."""
+        """Sets whether the complete answer is wanted, or only a first clause if the back-end can stop there."""
         if not (self.enough or self.over):
             self.brief = not whole and self.backend.traits.partial_words > 0
 
@@ -247,8 +256,13 @@ class OracleStream:
         """Whether it was ended after a first clause."""
         return self.brief and self.enough
 
+    @property
+    def usable(self) -> bool:
+        """Whether it is complete or still arriving."""
+        return self.complete or not self.over
+
     def add_usage(self, usage: Usage) -> None:
-        """Add what the server counted up to here."""
+        """Adds the tokens that the server has counted."""
         before = self.usage or Usage(0, 0)
         self.uncounted, self.counted_letters, self.thought_letters = False, len(self.text), 0
         self.usage = Usage(
@@ -259,7 +273,7 @@ class OracleStream:
         )
 
     def total(self) -> Usage | None:
-        """Return the tokens of the request, estimated where the server has not counted. None: nothing was sent."""
+        """Returns the tokens of the request, estimated where the server has not counted; None if nothing was sent."""
         usage = self.usage
         if usage is None and not self.sent:
             return None
@@ -276,7 +290,7 @@ class OracleStream:
 
 
 def count(stream: OracleStream, context: OracleContext, now: float) -> None:
-    """Emit what a stream that has ended took, and how fast it was."""
+    """Emits the usage and the speed of a stream that has ended."""
     usage = stream.total()
     if usage is None:
         return
@@ -307,7 +321,7 @@ def count(stream: OracleStream, context: OracleContext, now: float) -> None:
 
 
 async def run(stream: OracleStream, context: OracleContext) -> None:
-    """Run one stream from its request to its end."""
+    """Runs one stream from its request to its end."""
     gatherer = WordGatherer()
     reason: e.EndReason = "complete"
     name = stream.backend.name
@@ -356,12 +370,10 @@ async def _take_in(stream: OracleStream, context: OracleContext, gatherer: WordG
                     context.used(stream.turn, item.name)
                     context.emit(e.ToolCalled(context.now(), stream.revision, item.name, item.arguments))
                 case ToolEnded(name, ok, text, seconds):
-                    stream.uncounted = True  # its result is sent to the model
+                    stream.uncounted = True  # the result is sent to the model
                     context.emit(e.ToolReturned(context.now(), stream.revision, name, ok, text, round(seconds, 3)))
-            if stream.over:
-                return  # its own first words have started a newer one
-            if stream.enough:
-                return  # what follows the sentence's end belongs to the next one
+            if stream.over or stream.enough:
+                return  # its first words have started a newer one, or what follows belongs to the next sentence
     stream.owner.deliver(stream, gatherer.flush())
 
 

@@ -1,6 +1,6 @@
-"""What a session is made of, how it runs, and how its parts are opened and closed.
+"""The parts of a session, its configuration, and how parts are opened, exchanged and closed.
 
-Loading takes seconds, so it happens off the event loop, except in simulated sessions, which do everything on it.
+Loading takes seconds, so it is done off the event loop, except in simulated sessions.
 """
 
 from __future__ import annotations
@@ -26,21 +26,22 @@ from app.tools.toolbox import Toolbox
 from app.tts.base import Voice, VoiceError
 
 Pace = Literal["real", "simulated", "fast"]
-"""`real`: a thread follows the sound. `simulated`: a loop's virtual time, everything scripted. `fast`: as
-fast as the machine goes, each frame waiting for recogniser and voice, and the answer for the back-end."""
+"""`real`: a thread follows the audio. `simulated`: an event loop's virtual time, with scripted parts. `fast`: as fast
+as possible, but each frame waits for the recogniser and the voice, and an answer for the back-end."""
 
 
 @dataclass(slots=True)
 class SessionParts:
-    """The parts of a session, which opens and closes them in this order.
+    """The parts of a session.
 
-    `edge`: the devices behind `source` and `sink`, if they are devices. `fallback` makes the front-end that takes over
-    when the first one is lost, while loading or later; `fallback_backend` is the back-end that answers while the wanted
-    one can't be opened at the start, made by `make_backend`. The `make_...` functions build a part for a choice, not
-    opened yet; without one the session keeps what it has. `cost` returns US dollars for a request, None if unknown.
-    `records`: what earlier sessions learned of models. `prepare` loads on a thread whatever else is needed.
-    `keep_pauses` stores what was learned of the user's pauses when the session is over; it may write files, so it runs
-    on a thread (but in simulated time).
+    - `edge`: the devices behind `source` and `sink`, if these are devices.
+    - `fallback`: creates the front-end that takes over if the first one can't be loaded or fails later.
+    - `fallback_backend`: the back-end that answers while the wanted one can't be opened at the start.
+    - `make_...`: creates a part for a choice without opening it. Without it, the session keeps the part that it has.
+    - `cost`: returns US dollars for a request; None if unknown.
+    - `records`: what earlier sessions learned of models.
+    - `prepare`: loads whatever else is needed; runs on a thread.
+    - `keep_pauses`: stores what was learned of the user's pauses at the end; runs on a thread unless simulated.
     """
 
     frontend: FrontEnd
@@ -65,13 +66,15 @@ class SessionParts:
 
 @dataclass(slots=True)
 class SessionConfig:
-    """How a session runs. `choice` is what it should be; the parts given to it are already made for that choice.
+    """How a session runs.
 
-    `first_voice`: the voice that the front-end begins with. `pauses`: what is known of how long this user pauses within
-    turns; the session goes on learning it. `end_with_input`: the session ends when the source does and both sides have
-    finished, or `max_answer_seconds` later. `tools_first`: it begins when its tool servers are ready or given up, which
-    takes 10 s at most, so that its first answer has their tools. `remember_seconds`: how much sound of both sides stays
-    in memory for `Session.sound_of`.
+    - `choice`: what it should be. Its parts have been created for that choice.
+    - `first_voice`: the voice that the front-end starts with.
+    - `pauses`: how long this user pauses within turns. The session continues to learn it.
+    - `end_with_input`: it ends once the source has ended and both sides have finished, or `max_answer_seconds` later.
+    - `tools_first`: it starts once its tool servers are ready or have failed (at most 10 s), so that the first answer
+      can use them.
+    - `remember_seconds`: how much audio of both sides to keep in memory for `Session.sound_of`.
     """
 
     choice: SessionChoice = field(default_factory=SessionChoice)
@@ -84,13 +87,63 @@ class SessionConfig:
     remember_seconds: float = 0.0
 
 
+class LatestTask:
+    """One task at a time. A new one replaces it and starts once it has ended, so that two never overlap.
+
+    The work must handle its own errors; `stop` raises those that it doesn't.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._task: asyncio.Task[None] | None = None
+        self._lock = asyncio.Lock()
+
+    @property
+    def running(self) -> bool:
+        """Whether work is in progress."""
+        return self._task is not None and not self._task.done()
+
+    def start(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Cancels the work in progress, then runs `work`."""
+        self.cancel()
+        self._task = asyncio.get_running_loop().create_task(self._run(work), name=self._name)
+
+    def cancel(self) -> None:
+        """Cancels the work in progress without waiting for its end."""
+        if self._task is not None:
+            self._task.cancel()
+
+    async def wait(self) -> None:
+        """Waits until the newest work has ended."""
+        while self.running:
+            assert self._task is not None
+            await asyncio.wait([self._task])
+
+    async def stop(self) -> None:
+        """Cancels the work in progress and waits for its end. Raises its exception, if any."""
+        task, self._task = self._task, None
+        if task is None:
+            return
+        task.cancel()
+        await asyncio.wait([task])
+        async with self._lock:
+            pass  # work that was cancelled earlier has ended, too
+        if not task.cancelled() and (error := task.exception()) is not None:
+            raise error
+
+    async def _run(self, work: Callable[[], Awaitable[None]]) -> None:
+        async with self._lock:
+            await work()
+
+
 _Part = FrontEnd | Transcriber | Voice | AudioSource | AudioSink
 
 
 class Loader:
     """Opens `parts` and closes them in reverse order. `simulated`: without threads.
 
-    `lost` is what the first front-end said when it could not be opened and the fallback took its place, else "".
+    `lost`: the error of the first front-end if it could not be opened and was replaced by the fallback, otherwise
+    empty.
     """
 
     def __init__(self, parts: SessionParts, *, simulated: bool) -> None:
@@ -99,12 +152,9 @@ class Loader:
         self._simulated = simulated
         self._stack = ExitStack()
 
-    async def load(self, open_backend: Callable[[], Coroutine[Any, Any, None]] | None = None) -> None:
-        """Open everything. Raises BackendError, FrontEndError, TranscriberError, VoiceError or AudioError.
-
-        `open_backend` opens the back-end; by default the one of `parts`.
-        """
-        parts, open_backend = self._parts, open_backend or self._parts.backend.open
+    async def load(self, open_backend: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Opens everything. Raises BackendError, FrontEndError, TranscriberError, VoiceError or AudioError."""
+        parts = self._parts
         if parts.recorder is not None:
             self._stack.enter_context(parts.recorder)
         if self._simulated:
@@ -115,15 +165,15 @@ class Loader:
             self._stack.enter_context(parts.transcriber)
         else:
             await self._load_side_by_side(open_backend)
-        # Sound devices take up to seconds to open, and a canceller to load: a window must not stand still meanwhile.
+        # Opening devices and loading an echo canceller may take seconds, in which a window must not freeze.
         await self._enter(parts.sink)
         await self._enter(parts.source)
 
     async def replace_frontend(self) -> FrontEnd:
-        """Close the lost front-end and open the fallback. Raises FrontEndError for whatever goes wrong."""
+        """Closes the lost front-end and opens the fallback. Converts any exception to FrontEndError."""
         lost, fallback = self._parts.frontend, self._parts.fallback
         assert fallback is not None
-        gc.unfreeze()  # the models among what was frozen go now, with what they hold
+        gc.unfreeze()  # so that the models can be collected
         try:
             if self._simulated:
                 lost.__exit__(None, None, None)
@@ -131,21 +181,23 @@ class Loader:
                 await asyncio.to_thread(lost.__exit__, None, None, None)
             frontend = fallback()
             await self._enter(frontend)
-        except Exception as error:  # whatever it is, nobody is left who could speak
+        except Exception as error:  # whatever it is, no front-end is left
             why = str(error) if isinstance(error, FrontEndError | VoiceError) else f"{type(error).__name__}: {error}"
             raise FrontEndError(
-                f"No other voice could be had either ({why}). The conversation is over; what was said stays."
+                f"No other voice could be loaded either ({why}), so the conversation has ended. What was said is kept."
             ) from error
         self._parts.frontend = frontend
         return frontend
 
     def call_at_close(self, work: Callable[[], None]) -> None:
-        """Call `work` when everything is to be closed, before any part is."""
+        """Calls `work` on closing, before any part is closed."""
         self._stack.callback(work)
 
     async def close(self, free: Callable[[], None] | None = None) -> None:
-        """Closes what is open. `free`: waits until the parts are no longer used; they are closed after that, later."""
-        gc.unfreeze()  # before the parts go, so that what they held can be collected
+        """Closes what is open. `free`: waits until the parts are unused; in that case they are closed later, on a
+        thread.
+        """
+        gc.unfreeze()  # so that the parts' objects can be collected
         if free is not None:
 
             def close_when_free() -> None:
@@ -155,12 +207,12 @@ class Loader:
             threading.Thread(target=close_when_free, name="close parts later", daemon=True).start()
         elif self._simulated:
             self._stack.close()
-        else:  # threads and children take a moment to end: a window must not stand still meanwhile
+        else:  # threads and child processes take time to end, in which a window must not freeze
             await asyncio.to_thread(self._stack.close)
 
     async def _load_side_by_side(self, open_backend: Callable[[], Coroutine[Any, Any, None]]) -> None:
         parts = self._parts
-        loading = [  # what has a child process first: that loads on another core, while libraries are imported here
+        loading = [  # child processes first: they load on other cores while libraries are imported here
             asyncio.create_task(work, name=f"load the {what}")
             for work, what in (
                 (self._enter_frontend(), "voice"),
@@ -171,7 +223,7 @@ class Loader:
         ]
         try:
             loaded = await asyncio.gather(*loading, return_exceptions=True)
-        except asyncio.CancelledError:  # all have been cancelled too: what they have begun is theirs to end
+        except asyncio.CancelledError:  # these tasks have been cancelled too, and close what they have opened
             await asyncio.wait(loading)
             raise
         for result in loaded:
@@ -185,7 +237,7 @@ class Loader:
             await asyncio.get_running_loop().run_in_executor(None, self._parts.prepare)
 
     async def _enter_frontend(self) -> None:
-        """Enter the front-end, or the fallback if it can't be entered."""
+        """Enters the front-end, or the fallback if that fails."""
         parts = self._parts
         try:
             await self._enter(parts.frontend)
@@ -202,8 +254,8 @@ class Loader:
 
 
 async def enter(part: _Part, *, simulated: bool = False) -> None:
-    """Enter a part on a thread. If cancelled meanwhile, it is exited as soon as it has loaded. `simulated`: without a
-    thread.
+    """Enters a part on a thread. If this is cancelled, the part is exited as soon as it has loaded. `simulated`:
+    without a thread.
     """
     if simulated:
         part.__enter__()

@@ -1,10 +1,15 @@
-"""What is played and what interrupts it: the loudspeaker, questions asked aloud, early barge-in, device events."""
+"""What is played, and what interrupts it or goes wrong with it: all on the frame thread.
+
+`Playback` writes to the loudspeaker and tracks which words were heard. `AskedSound` replaces the microphone by a
+question that is asked aloud. `EarlyBargeIn` detects an interruption within a frame. `SoundEvents` reports devices, echo
+and loss.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections import deque
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,21 +24,22 @@ from app.session.control import SessionChoice
 from app.stt.base import VoiceActivity
 
 FEW_SAMPLES = 240
-"""10 ms: a sink's figures may differ by up to this much right after a flush."""
+"""10 ms. The counts of a sink may be off by this much right after a flush."""
 
 
 @dataclass(slots=True)
 class _Pending:
-    """Words on their way to the loudspeaker: heard when sample `end` of all that was written has played."""
+    """Words that are still to be played. They have been heard once sample `end` of all that was written is played."""
 
     end: int
     event: e.AssistantSaid
 
 
 class Playback:
-    """The front-end's way to the sink. `on_unheard` is told how many samples and words were thrown away unheard.
+    """Writes the front-end's audio to the sink, and tracks which words have been heard.
 
-    `replaceable`: the devices behind the sink may be exchanged, and take along what they had not played.
+    - `on_unheard`: called with the number of samples and words that were discarded before they were played.
+    - `replaceable`: the device behind the sink may be exchanged, which discards what it has not played.
     """
 
     def __init__(self, sink: AudioSink, on_unheard: Callable[[int, int], None], *, replaceable: bool) -> None:
@@ -46,25 +52,25 @@ class Playback:
         self._underruns = 0
 
     def write(self, samples: np.ndarray, *, speaking: bool) -> None:
-        """Write a frame's samples, or let the sink idle while there is nothing to say."""
+        """Writes a frame's samples, or lets the sink idle while there is nothing to say."""
         self._frame_start = self._written
         if self._sink.keeps_time or speaking or samples.any():
             self._sink.write(samples)
             self._written += len(samples)
         else:
-            # Idle, so that the next answer starts at once and not behind silence.
+            # Idle, so that the next answer starts immediately instead of after queued silence.
             self._sink.write(samples[:0])
 
     def add_words(self, at: float, said: Said) -> None:
-        """Words whose sound ends in the frame that was just written."""
+        """Adds words whose audio ends in the frame that was just written."""
         written = said.written or (-1, -1)
         event = e.AssistantSaid(at, said.turn, said.text, said.revision, said.glued, *written)
         self._pending.append(_Pending(self._frame_start + said.end, event))
 
     def heard(self, at: float, *, up_to_turn: int = 0) -> list[e.AssistantSaid]:
-        """Return the words that have been played by now, and all of the turns up to `up_to_turn`, which are over."""
+        """Returns the words that have been played by now, and all those of turns up to `up_to_turn`, which are over."""
         queued = self._sink.queued
-        # Read after that: what a device takes along meanwhile counts as lost, and never as heard.
+        # Read after `queued`, so that what a device discards in between counts as lost rather than heard.
         lost = self._sink.flushed - self._flushed if self._replaceable else 0
         reached = self._written - queued - lost
         out: list[e.AssistantSaid] = []
@@ -73,8 +79,8 @@ class Playback:
         return out
 
     def flush(self) -> int:
-        """Throw away what is not played yet; return how many samples."""
-        self.lost_with_device()  # a loudspeaker may disappear at this very moment
+        """Discards what has not been played yet; returns the number of samples."""
+        self.lost_with_device()  # a loudspeaker may disappear at any moment
         reached = self._written - self._sink.queued
         thrown = self._sink.flush()
         self._tell_unheard(reached, thrown)
@@ -82,7 +88,7 @@ class Playback:
         return thrown
 
     def lost_with_device(self) -> int:
-        """Return how many samples a loudspeaker that disappeared took along unplayed: they are still to be said."""
+        """Returns how many samples a loudspeaker that disappeared had not played. They have to be said again."""
         if not self._replaceable:
             return 0
         flushed = self._sink.flushed  # it may rise at any moment
@@ -93,7 +99,7 @@ class Playback:
         return thrown
 
     def new_underruns(self) -> int:
-        """Return how often the sink ran dry since the last call."""
+        """Returns the number of underruns since the last call."""
         new = self._sink.underruns - self._underruns
         self._underruns += max(0, new)
         return max(0, new)
@@ -106,16 +112,13 @@ class Playback:
 
 
 LEAD_SECONDS = 0.24
-"""Silence before it, in which a voice detector settles, and the talk button counts as held."""
+"""Silence before the question, in which the voice detector settles, and the talk button counts as held."""
 TAIL_SECONDS = 6.0
-"""How long the end of its turn is waited for, where the voice alone ends turns."""
+"""How long to wait for the end of its turn in hands-free mode."""
 
 
 class AskedSound:
-    """Gives the frames of one question at a time. All calls are on the frame thread.
-
-    Without hands-free mode the talk button of `tracker` is held meanwhile, as a user would.
-    """
+    """Supplies the frames of a question that is asked aloud. Without hands-free mode, it holds the talk button."""
 
     def __init__(self, tracker: TurnTracker, frame_samples: int) -> None:
         self._tracker = tracker
@@ -126,7 +129,7 @@ class AskedSound:
         self._tail = 0.0
 
     def begin(self, samples: np.ndarray) -> None:
-        """Ask from the next frame on; `samples`: float32 mono 24 kHz of any length."""
+        """Starts with the next frame. `samples`: float32 mono 24 kHz of any length."""
         self.leave()
         size = self._frame_samples
         lead = round(LEAD_SECONDS / self._frame_seconds) * size
@@ -137,18 +140,18 @@ class AskedSound:
             self._tracker.press()
 
     def stop(self) -> None:
-        """Ask no further: its turn ends, and is not answered."""
+        """Stops it. Its turn ends and is not answered."""
         if self._frames is not None:
             self._frames, self._holds_button = None, False
             self._tracker.drop()
 
     def leave(self) -> None:
-        """Give the microphone back at once; what was heard is the user's turn, which may go on."""
+        """Gives the microphone back immediately. What was heard is part of the user's turn, which may continue."""
         self._frames = None
         self._release()
 
     def next_frame(self) -> np.ndarray | None:
-        """Return what is heard in the place of the microphone now, float32; None: the microphone is."""
+        """Returns the frame that replaces the microphone's, float32; None if none does."""
         if self._frames is None:
             return None
         if self._frames:
@@ -167,18 +170,18 @@ class AskedSound:
 
 
 SUSPECTED = 0.1
-"""Probability of voice in a frame from which the next one is examined ahead. Examining costs 3 ms of a core's time a
-frame, and a voice that did not begin in the frame before is decided within 0.1 s anyway."""
+"""The probability of voice in a frame from which the next one is examined in parts. That takes 3 ms of CPU time per
+frame, and a voice that did not begin in the frame before is detected within 0.1 s anyway."""
 
 PAUSED_FRAMES = 2
-"""A pause that the tracker has not confirmed within this many frames was a mistake."""
+"""A pause that the tracker has not confirmed within this many frames is ended."""
 
 
 class EarlyBargeIn:
-    """A `VoiceActivity` around `voice` that may get a frame's sound in parts. All calls are on the frame thread.
+    """A `VoiceActivity` around `voice` that may receive a frame in parts, and then pauses the loudspeaker for a voice.
 
-    `hear` returns the windows of the whole frame. Parts come from `source` if it is an `EarlySampleSource`, and `sink`
-    is paused if it is one that `PausesPlayback`; otherwise `voice` gets whole frames. `settings` are the tracker's own.
+    This requires that `source` is an `EarlySampleSource` and that `sink` has `PausesPlayback`; otherwise `voice` gets
+    complete frames. `settings`: those of the tracker.
     """
 
     def __init__(
@@ -190,17 +193,16 @@ class EarlyBargeIn:
         self._run = VoiceRun(settings)
         self._goes_on = False
         self._next, self._length = 0, FRAME_SAMPLES  # of the frame under way
-        self._heard = 0  # samples from its start on, and the windows that they have brought
+        self._heard = 0  # samples of it so far, whose windows are in `_windows`
         self._windows: list[VoiceWindow] = []
         self._armed = self._suspects = False
         self._paused_frames: int | None = None
 
     def listen(self, armed: bool, own_level: float | None = None, *, goes_on: bool = False) -> None:
-        """Say whether the next frame may be examined ahead, so that somebody who speaks in it pauses the loudspeaker.
+        """Sets whether the next frame may be examined in parts, so that a voice in it pauses the loudspeaker.
 
-        `own_level`: the user's level, as the tracker knows it. `goes_on`: the user's voice now continues the turn
-        that just ended, so that as much as opens a turn pauses the loudspeaker, and nothing need have been suspected
-        before.
+        - `own_level`: the user's level, as the tracker knows it.
+        - `goes_on`: a voice would continue the turn that has just ended, so less evidence is required.
         """
         self._run.own_level, self._goes_on = own_level, goes_on
         suspects = self._suspects or goes_on
@@ -209,7 +211,7 @@ class EarlyBargeIn:
             self._source.on_early_samples = self.ahead if self._armed else None
 
     def ahead(self, samples: np.ndarray) -> None:
-        """Take the next part of the frame under way, and of those that arrive together with it: float32 (n,)."""
+        """Processes the next part of the current frame, and of those that arrive together with it: float32 (n,)."""
         index, begun = divmod(self._heard, self._length)
         ends = range(self._length - begun, len(samples), self._length)
         for number, part in enumerate(np.split(samples, ends), self._next + index):
@@ -227,7 +229,7 @@ class EarlyBargeIn:
                 self._paused_frames = 0
 
     def hear(self, frame: Frame) -> list[VoiceWindow]:
-        """Return the windows of a whole frame, whose beginning `ahead` may have had already."""
+        """Returns the windows of a complete frame, whose beginning `ahead` may have processed already."""
         rest = list(self._voice.hear(dataclasses.replace(frame, samples=frame.samples[self._heard :])))
         for window in rest:
             self._run.hear(window)
@@ -239,13 +241,11 @@ class EarlyBargeIn:
         return windows
 
     def settled(self) -> None:
-        """The tracker has dealt with the voice so far and starts a new run."""
+        """Starts a new run, since the tracker has dealt with the voice so far."""
         self._run.begin()
 
     def pause(self) -> bool:
-        """Pause the loudspeaker, so that it fades out before the flush of the next step; False if there is nothing to
-        wait for.
-        """
+        """Pauses the loudspeaker, so that it fades out before the next step flushes it. Returns False if it can't."""
         if self._sink is None or self._paused_frames is not None:
             return False
         self._sink.pause_playback()
@@ -253,9 +253,7 @@ class EarlyBargeIn:
         return True
 
     def stepped(self, *, flushed: bool, in_vain: bool) -> None:
-        """A frame was stepped: whether the sink was flushed. `in_vain`: the front-end goes on although it was told to
-        hold.
-        """
+        """Records a step. `flushed`: the sink was flushed. `in_vain`: the front-end has ignored a hold."""
         if self._paused_frames is None:
             return
         self._paused_frames += 1
@@ -265,14 +263,14 @@ class EarlyBargeIn:
             assert self._sink is not None
             self._sink.resume_playback()
             self._paused_frames = None
-            self._run.begin()  # or the same voice would pause it again
+            self._run.begin()  # otherwise, the same voice would pause it again
 
 
 GAUGE_FRAMES = 12
-"""Gauges are told about once a second."""
+"""Gauges are reported about once a second."""
 
 ECHO_TOLD_SECONDS = 300.0
-"""How often the user is told that echo remains."""
+"""The minimum time between two messages that echo remains."""
 
 ECHO_REMAINS = (
     "The microphone hears the app's own voice from the loudspeaker, so it may interrupt itself. Use headphones, turn "
@@ -280,35 +278,89 @@ ECHO_REMAINS = (
 )
 
 
-class EdgeEvents:
-    """Events of one edge; all calls on the frame thread."""
+WINDOW_SECONDS = 10.0
+SKIPPED_SECONDS = 0.2
+UNDERRUNS = 20
+"""The user is told when this much of their voice was skipped within the window, or when the loudspeaker ran dry this
+often."""
+REPEAT_SECONDS = 60.0
 
-    def __init__(self, edge: DuplexAudio) -> None:
+
+class Overload:
+    """Detects that the machine is too slow, over a sliding window."""
+
+    def __init__(self) -> None:
+        self._noted: deque[tuple[float, float, int]] = deque()
+        self._told_at = float("-inf")
+
+    def note(self, at: float, *, skipped: float = 0.0, underruns: int = 0) -> Iterator[e.Failure]:
+        """Adds seconds of audio that were skipped, or underruns. Yields what the user should be told, once a minute."""
+        self._noted.append((at, skipped, underruns))
+        while at - self._noted[0][0] > WINDOW_SECONDS:
+            self._noted.popleft()
+        skipped, underruns = sum(one[1] for one in self._noted), sum(one[2] for one in self._noted)
+        if at - self._told_at < REPEAT_SECONDS or (skipped + 1e-9 < SKIPPED_SECONDS and underruns < UNDERRUNS):
+            return
+        self._told_at = at
+        what = f"the app's voice broke off {underruns} times"
+        if skipped + 1e-9 >= SKIPPED_SECONDS:
+            what = f"{skipped:.1f} s of your voice were skipped"
+        yield e.Failure(
+            at,
+            "frontend",
+            f"This machine can't keep up: {what} in the last {WINDOW_SECONDS:.0f} s. Close other programs, or choose a "
+            "smaller precision, a shorter context or the built-in voice in the settings.",
+        )
+
+
+class SoundEvents:
+    """The events about the sound itself: lost frames, underruns, devices, and echo. All calls are on the frame thread.
+
+    `edge`: the sound devices, if there are any.
+    """
+
+    def __init__(self, edge: DuplexAudio | None) -> None:
         self._edge = edge
+        self._overload = Overload()
+        self._lost: Counter[str] = Counter()  # frames lost since the last one that wasn't, by cause
         self._muted = False
         self._echo_told_at = float("-inf")
 
-    def after(self, frame: Frame, *, duplex: bool) -> list[e.Event]:
-        """Return what happened up to this frame."""
-        edge, at = self._edge, frame.at
-        events: list[e.Event] = [
-            e.DeviceChanged(at, notice.kind, notice.change, notice.name, notice.sentence) for notice in edge.notices()
-        ]
-        # Muting is told once it is in force: the frame itself is the proof.
+    def after(self, frame: Frame, underruns: int, *, duplex: bool) -> Iterator[e.Event]:
+        """Yields what happened up to this frame. `underruns`: how often the loudspeaker ran dry since the last one."""
+        at = frame.at
+        if underruns:
+            yield e.Underrun(at, underruns)
+            yield from self._overload.note(at, underruns=underruns)
+        if self._edge is not None:
+            yield from self._of_devices(self._edge, frame, duplex)
+        if frame.lost:
+            self._lost[frame.lost] += 1
+            return
+        late, device = self._lost["late"], self._lost["device"]
+        self._lost.clear()
+        if late:
+            yield e.FramesDropped(at, late)
+            yield from self._overload.note(at, skipped=late * frame.seconds)
+        if device:
+            yield e.SoundLost(at, device)
+
+    def _of_devices(self, edge: DuplexAudio, frame: Frame, duplex: bool) -> Iterator[e.Event]:
+        at = frame.at
+        for notice in edge.notices():
+            yield e.DeviceChanged(at, notice.kind, notice.change, notice.name, notice.sentence)
+        # Muting is reported once it is in force: the frame itself is the proof.
         if edge.muted != self._muted and not (edge.muted and frame.samples.any()):
             self._muted = edge.muted
-            events.append(e.MicrophoneMuted(at, self._muted))
+            yield e.MicrophoneMuted(at, self._muted)
         if frame.index % GAUGE_FRAMES == 0:
             health = edge.health()
-            events.append(
-                e.SoundMeasured(
-                    at, health.erle_db, health.echo_remains, health.drift_ppm, health.overrun_ms, health.underruns
-                )
+            yield e.SoundMeasured(
+                at, health.erle_db, health.echo_remains, health.drift_ppm, health.overrun_ms, health.underruns
             )
             if health.echo_remains and duplex and at - self._echo_told_at > ECHO_TOLD_SECONDS:
                 self._echo_told_at = at
-                events.append(e.Failure(at, "audio", ECHO_REMAINS, about="echo"))
-        return events
+                yield e.Failure(at, "audio", ECHO_REMAINS, about="echo")
 
 
 def change_devices(edge: DuplexAudio, before: SessionChoice, choice: SessionChoice) -> None:

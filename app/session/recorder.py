@@ -1,4 +1,8 @@
-"""Passes events to a session's listeners, records them with both sides' audio, and keeps audio to play again."""
+"""What becomes of each step and each event of a session: handlers and listeners, the recording, the audio in memory.
+
+A recording has both sides' audio and the events. `StepHandlers` and `EventsOut` keep a fault in one handler or listener
+from affecting the others.
+"""
 
 from __future__ import annotations
 
@@ -20,34 +24,35 @@ from app.conversation import events as e
 from app.conversation.event_json import to_json
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, silence_flushed
 from app.conversation.record.transcript import Transcript
+from app.session.frame_loop import StepMessage
 from app.untrusted.limits import EVENT_LINE
 
 EVENTS_FILE = "events.jsonl"
 VERSION = 1
-"""Of the format of that file, in its first line. To be raised with every change of the events."""
+"""The format version in the first line of that file. Every change of the events requires a new one."""
 USER_FILE = "user.wav"
 ASSISTANT_FILE = "assistant.wav"
 CLOSE_SECONDS = 3.0
-"""How long the end waits for what is still to be written."""
+"""How long to wait at the end until everything is written."""
 MOST_WAITING = 6000
-"""The maximum number of jobs in the queue: the sound of both sides for four minutes, which takes 46 MB."""
+"""The maximum number of jobs in the queue: four minutes of audio of both sides, which take 46 MB."""
 DELAY_FRAMES = 8
-"""How much later the assistant's sound is written, because a barge-in takes back what was not yet played."""
+"""How much later the assistant's audio is written, since a barge-in discards what was not played yet."""
 
 
 _log = logging.getLogger(__name__)
 
 
 class RecorderError(Exception):
-    """The folder can't be written to; `str(error)` is a sentence for the user."""
+    """Raised if the folder can't be written to. `str(error)` is a user-facing message."""
 
 
 class Recorder:
     """Records into `folder`, which is created.
 
-    `on_failure` is called with a sentence, on any thread: when the recording has stopped, when something had to be left
-    out, and when the disk is too slow to end in time. Each is told once, and at the end also logged, as the session
-    that is over by then has no listener for it.
+    `on_failure` is called with a user-facing message, on any thread, if the recording has stopped, something was left
+    out, or the disk is too slow; once for each. At the end, messages are also logged, since the session has no listener
+    any more.
     """
 
     def __init__(self, folder: Path, on_failure: Callable[[str], None]) -> None:
@@ -59,7 +64,7 @@ class Recorder:
         self._missing = {"user": 0, "assistant": 0}  # samples left out since the last ones that were queued
 
     def __enter__(self) -> Recorder:
-        """Open the files. Raises RecorderError."""
+        """Opens the files. Raises RecorderError."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._events = open(self.folder / EVENTS_FILE, "w", encoding="utf-8", newline="\n")
@@ -90,10 +95,10 @@ class Recorder:
             )
 
     def event(self, event: e.Event) -> None:
-        """Write an event, unless it is only for meters."""
+        """Writes an event, unless it is only for meters."""
         if isinstance(event, e.LevelMeasured | e.SoundMeasured):
             return
-        if self._queue.qsize() < 2 * MOST_WAITING:  # events are small, so they are left out last
+        if self._queue.qsize() < 2 * MOST_WAITING:  # events are small, so audio is left out first
             self._queue.put(partial(self._write_line, event))
         else:
             self._tell_slow()
@@ -107,7 +112,7 @@ class Recorder:
             self._put_sound("assistant", self._delayed.pop(0))
 
     def _put_sound(self, side: str, samples: np.ndarray) -> None:
-        """Queues samples of a side. If the disk is too slow, they are left out, and silence takes their place later."""
+        """Queues one side's samples. If the disk is too slow, they are left out and replaced by silence later."""
         if self._queue.qsize() >= MOST_WAITING:
             self._missing[side] += len(samples)
             self._tell_slow()
@@ -139,8 +144,8 @@ class Recorder:
         elif not self._left_out:
             self._left_out = True
             self._tell(
-                "Something in this talk is too long to be recorded and is left out of the recording. All else is "
-                "recorded."
+                "Something in this conversation is too long to be recorded, so it is missing in the recording. "
+                "Everything else is recorded."
             )
 
     def _run(self) -> None:
@@ -149,7 +154,7 @@ class Recorder:
                 continue
             try:
                 job()
-            except Exception as error:  # whatever it is, the user is told, and the talk goes on
+            except Exception as error:  # whatever it is, the conversation continues
                 self._fail(error)
         for close in (
             self._events.close,
@@ -174,16 +179,16 @@ class Recorder:
     def _tell(self, sentence: str) -> None:
         if self._ending:
             _log.warning("%s", sentence)
-        with contextlib.suppress(RuntimeError):  # nobody is there any more
+        with contextlib.suppress(RuntimeError):  # the event loop is closed
             self._on_failure(sentence)
 
 
 KEPT_SECONDS = 300.0
-"""How much the window keeps: five minutes of both sides in 16 bits are 29 MB."""
+"""How much audio the window keeps. Five minutes of both sides in 16 bits take 29 MB."""
 
 
 class SoundMemory:
-    """The newest `seconds` of both sides, frame by frame on the session's clock."""
+    """The newest `seconds` of both sides' audio, by frame."""
 
     def __init__(self, seconds: float, frame_samples: int = FRAME_SAMPLES) -> None:
         self._frame_seconds = frame_samples / SAMPLE_RATE
@@ -192,9 +197,7 @@ class SoundMemory:
         self._frames: dict[str, deque[np.ndarray]] = {"user": deque(maxlen=most), "assistant": deque(maxlen=most)}
 
     def add(self, index: int, user: np.ndarray, assistant: np.ndarray, flushed: int = 0) -> None:
-        """Add both sides of frame `index`, float32; `flushed`: samples written before that were never
-        played.
-        """
+        """Adds both sides of frame `index`, float32. `flushed`: samples written earlier that were never played."""
         mine, theirs = self._frames["user"], self._frames["assistant"]
         if not mine:
             self._first = index
@@ -205,7 +208,7 @@ class SoundMemory:
         theirs.append(_to_16_bits(assistant))
 
     def cut(self, speaker: str, begin: float, end: float) -> np.ndarray | None:
-        """Return a side's sound between two session times in seconds, float32 (n,); None where it is no longer kept."""
+        """Returns one side's audio between two session times (s), float32 (n,); None if it isn't kept any more."""
         frames, length = self._frames[speaker], self._frame_seconds
         if not frames or begin >= self._next * length or end <= begin:
             return None
@@ -227,8 +230,45 @@ def _to_16_bits(samples: np.ndarray) -> np.ndarray:
     return np.clip(np.rint(samples * 32768.0), -32768, 32767).astype(np.int16)
 
 
+BROKEN_PART = (
+    "Something in the app broke. The conversation continues, but part of what was said may be missing. If it happens "
+    "again, start the conversation again and report this"
+)
+
+
+class StepHandlers:
+    """Passes the messages of the frame loop to `handlers`, in order, on the event loop's thread.
+
+    One that raises affects no other. Each comes with the part of the app that is named to the user then.
+    """
+
+    def __init__(
+        self, emit: Callable[[e.Event], None], *handlers: tuple[e.Source, Callable[[StepMessage], None]]
+    ) -> None:
+        self.frames = 0
+        """How many frames have been handled."""
+        self._emit = emit
+        self._handlers = handlers
+        self._broken: set[str] = set()  # parts whose faults the user knows
+
+    def handle(self, message: StepMessage) -> None:
+        """Calls the handlers. Logs a fault of the app, and tells the user once per part."""
+        index = message.frame.index
+        if index != self.frames:
+            _log.error("Frame %d follows frame %d", index, self.frames - 1)
+        self.frames = index + 1
+        for part, handler in self._handlers:
+            try:
+                handler(message)
+            except Exception as error:
+                _log.exception("The %s part broke at frame %d", part, index)
+                if part not in self._broken:
+                    self._broken.add(part)
+                    self._emit(e.Failure(message.frame.at, part, f"{BROKEN_PART} ({type(error).__name__}: {error})"))
+
+
 class EventsOut:
-    """Calls listeners in the order in which they were added; the first one also gets what happened before it."""
+    """Calls listeners in the order in which they were added. The first one also gets the earlier events."""
 
     def __init__(self, recorder: Recorder | None) -> None:
         self.transcript = Transcript()
@@ -238,7 +278,7 @@ class EventsOut:
         self._over = False
 
     def add_listener(self, listener: Callable[[e.Event], None]) -> None:
-        """Call `listener` with every event from now on, on the event loop's thread."""
+        """Calls `listener` with each event from now on, on the event loop's thread."""
         self._listeners.append(listener)
         early, self._early = self._early, []
         for event in early:

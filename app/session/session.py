@@ -17,14 +17,14 @@ import numpy as np
 
 from app.audio.io.base import AudioError
 from app.conversation import events as e
-from app.conversation.turns.floor import Interrupt, TurnEvent
+from app.conversation.turns.floor import Interrupt
 from app.conversation.turns.tracker import TurnSettings, TurnTracker
 from app.frontend.base import FrontEndError
 from app.session.backend_controller import BackendController
 from app.session.clock import Timeline
 from app.session.control import Part, SessionChoice, SessionState, Speaker
 from app.session.frame_loop import FrameStepper, StepMessage
-from app.session.frame_thread import STILL_RUNS, FrameDriver, FrameThread, StepHandlers
+from app.session.frame_thread import STILL_RUNS, FrameDriver, FrameThread
 from app.session.mailbox import (
     AskAloud,
     FinishedHint,
@@ -36,12 +36,12 @@ from app.session.mailbox import (
     WordsHint,
     changed_settings,
 )
-from app.session.parts import Loader, SessionConfig, SessionParts
+from app.session.parts import LatestTask, Loader, SessionConfig, SessionParts
 from app.session.playback import change_devices
-from app.session.recorder import EventsOut, SoundMemory
+from app.session.recorder import EventsOut, SoundMemory, StepHandlers
 from app.session.speech_controller import SpeechController
-from app.session.swappable_transcriber import SwappableTranscriber
 from app.stt.base import TranscriptUpdate
+from app.stt.swappable import SwappableTranscriber
 from app.stt.text_endpointing import end_weights
 from app.untrusted.text import harmless
 
@@ -61,8 +61,8 @@ ECHO_SECONDS = 0.5
 class Session:
     """One session. `async with Session(parts, config) as session: await session.ended()`.
 
-    Entering opens all parts (BackendError, TranscriberError, VoiceError, AudioError pass through) and starts; leaving
-    stops and waits for everything.
+    Entering it opens all parts and starts; BackendError, TranscriberError, VoiceError and AudioError are passed on.
+    Leaving it stops the session and waits until everything has ended.
     """
 
     def __init__(self, parts: SessionParts, config: SessionConfig) -> None:
@@ -76,36 +76,26 @@ class Session:
         self.transcript = self._events.transcript
         self._loader = Loader(parts, simulated=config.pace == "simulated")
         self._main: asyncio.Task[None] | None = None
-        self._silent_since = 0.0  # from when on the microphone hears nothing of what was played
+        self._silent_since = 0.0  # the time from which the microphone picks up nothing that was played
         self._numbers = itertools.count(1).__next__  # of the user's turns, spoken or typed
         self._newest_turn = 0
-        self._silenced_turn = 0  # the last one whose answer the user has dropped
-        self._replacing: asyncio.Task[None] | None = None
+        self._silenced_turn = 0  # the last one whose answer the user has stopped
+        self._replacing = LatestTask("replace the front-end")
+        self._shed = 0  # decodes that the recogniser had skipped when this was last reported
         self._steps = StepHandlers(
-            parts,
-            self.sound,
             self._emit,
-            (
-                ("frontend", self._follow_speech),
-                ("stt", self._recognise),
-                ("stt", self._on_turns),
-                ("frontend", self._pass_on_events),
-            ),
+            ("recorder", self._keep),
+            ("frontend", self._follow_speech),
+            ("stt", self._recognise),
+            ("stt", self._on_turns),
+            ("frontend", self._pass_on_events),
         )
         self.backends = BackendController(
-            parts, config.choice, self.transcript, post=self.mailbox.post, emit=self._emit, now=self._now
+            parts, config.choice, self.transcript, post=self.mailbox.post, emit=self._emit, now=lambda: self.clock()
         )
         parts.transcriber = transcriber = SwappableTranscriber(parts.transcriber)
         self.speech = SpeechController(
-            parts,
-            transcriber,
-            config.choice.speech,
-            config.choice.style.voice,
-            config.first_voice,
-            simulated=config.pace == "simulated",
-            post=self.mailbox.post,
-            emit=self._emit,
-            now=self._now,
+            parts, transcriber, config, post=self.mailbox.post, emit=self._emit, now=lambda: self.clock()
         )
 
     # -- life --------------------------------------------------------------------------------------
@@ -121,25 +111,17 @@ class Session:
             await self._close_parts()
             raise
         parts.transcriber.on_update = self._on_transcript
-        parts.transcriber.on_finished = self._on_finished
+        parts.transcriber.on_finished = lambda *judged: self.mailbox.post(FinishedHint(*judged))
         parts.transcriber.on_failure = lambda text: self._emit(e.Failure(self.clock(), "stt", text))
         parts.transcriber.on_notice = lambda text: self._emit(e.Notice(self.clock(), "stt", text))
-        self._stepper = FrameStepper(
-            frontend=parts.frontend,
-            sink=parts.sink,
-            voice_activity=parts.voice_activity,
-            tracker=TurnTracker(
-                end_weights(),
-                TurnSettings(patience=config.choice.patience),
-                duplex=config.choice.duplex,
-                pauses=config.pauses,
-                numbers=self._numbers,
-            ),
-            mailbox=self.mailbox,
-            clock=self.clock,
-            edge=parts.edge,
-            source=parts.source,
+        tracker = TurnTracker(
+            end_weights(),
+            TurnSettings(patience=config.choice.patience),
+            duplex=config.choice.duplex,
+            pauses=config.pauses,
+            numbers=self._numbers,
         )
+        self._stepper = FrameStepper(parts, tracker, self.mailbox, self.clock)
         self._driver = FrameDriver(
             self._stepper,
             parts.source,
@@ -159,14 +141,14 @@ class Session:
         await self.stop()
 
     async def ended(self) -> None:
-        """Wait until the session is over by itself. Raises what broke it, if that was a fault of the app."""
+        """Waits until the session has ended on its own. Raises the fault of the app that ended it, if any."""
         assert self._main is not None
         await asyncio.wait([self._main])
         if not self._main.cancelled() and (error := self._main.exception()) is not None:
             raise error
 
     async def stop(self) -> None:
-        """End the session and wait until all of it has ended; safe to call twice."""
+        """Ends the session and waits until everything has ended. Idempotent."""
         if self._main is not None:
             self._driver.done.set()
             await asyncio.wait([self._main])
@@ -198,45 +180,46 @@ class Session:
                 try:
                     await self._driver.run()
                 except AudioError as error:
-                    self._on_sound_lost(str(error))
+                    self._end_because("audio", str(error))
                 await self.backends.stop()
-                if self._replacing is not None:
-                    await asyncio.wait([self._replacing])
+                await self._replacing.wait()
         finally:
             self._started.set()
             stepping = await self._driver.stop()
             if stepping is not None:
                 self._emit(e.Failure(self.clock(), "frontend", STILL_RUNS))
-            await self._close_parts(ended=True, stepping=stepping)
-
-    async def _close_parts(self, *, ended: bool = False, stepping: FrameThread | None = None) -> None:
-        """Closes everything. Parts that a step of `stepping` may still use are closed once that thread has ended."""
-        if ended:
             self._emit(e.SessionEnded(self.clock(), self.frames))
             self._loader.call_at_close(lambda: self.parts.keep_pauses(self.config.pauses))
+            await self._close_parts(stepping)
+
+    async def _close_parts(self, stepping: FrameThread | None = None) -> None:
+        """Closes everything. Parts that a step of `stepping` may still use are closed once that thread has ended."""
         try:
             await self.backends.close()
         finally:
             await self.speech.close()
             await self._loader.close(stepping.join if stepping is not None else None)
 
-    def _now(self) -> float:
-        return self.clock()
-
     @property
     def frames(self) -> int:
-        """How many frames have passed."""
+        """The number of frames so far."""
         return self._steps.frames
 
-    def _on_sound_lost(self, sentence: str) -> None:
-        self._emit(e.Failure(self.clock(), "audio", sentence, fatal=True))
+    def _end_because(self, source: e.Source, sentence: str) -> None:
+        self._emit(e.Failure(self.clock(), source, sentence, fatal=True))
         self._driver.done.set()
 
     def _on_step(self, message: StepMessage) -> None:
-        """Handle one message of the frame loop, on the event loop's thread."""
+        """Handles one message of the frame loop, on the event loop's thread."""
         if self._main is None or self._main.done():
             return
         self._steps.handle(message)
+
+    def _keep(self, message: StepMessage) -> None:
+        if self.sound is not None:
+            self.sound.add(message.frame.index, message.frame.samples, message.samples, message.flushed)
+        if self.parts.recorder is not None:
+            self.parts.recorder.sound(message.frame.samples, message.samples, message.flushed)
 
     def _follow_speech(self, message: StepMessage) -> None:
         self.speech.taken(message.voices)
@@ -246,13 +229,17 @@ class Session:
     def _recognise(self, message: StepMessage) -> None:
         if message.assistant_dbfs > SOUNDING_DBFS:
             self._silent_since = message.frame.at + ECHO_SECONDS
-        self.parts.transcriber.push(message.frame, message.voiced)
+        transcriber = self.parts.transcriber
+        transcriber.push(message.frame, message.voiced)
+        if transcriber.shed > self._shed:
+            self._emit(e.RecognitionSkipped(message.frame.at, transcriber.shed - self._shed))
+            self._shed = transcriber.shed
 
     def _pass_on_events(self, message: StepMessage) -> None:
         for event in message.events:
             self._emit(event)
             if isinstance(event, e.AssistantStarted):
-                self.backends.reopened(event.turn)
+                self.backends.prompts.reopened(event.turn)
             elif isinstance(event, e.AssistantEnded):
                 self.backends.answered(event.turn, interrupted=event.interrupted)
         if message.silenced:
@@ -260,24 +247,23 @@ class Session:
             self.backends.abandon(message.silenced)
 
     def _is_busy(self) -> bool:
-        """Whether something that a frame has started is under way.
+        """Returns whether something that a frame has started is still in progress.
 
-        While the user talks the back-end is not waited for (a newer request would follow anyway); once the turn is
-        being answered, it is.
+        The back-end counts only once the user's turn is over: before that, a newer request would follow anyway.
         """
         return (
             self.parts.transcriber.busy
             or self.parts.frontend.busy
-            or self._replaces
+            or self._replacing.running
             or (self.backends.busy and not self._stepper.tracker.user_holds_floor)
         )
 
     @property
     def quiet(self) -> bool:
-        """Whether nobody holds the floor and nothing is under way that could make a sound."""
+        """Whether nobody holds the floor and nothing is in progress that could make a sound."""
         return not (
             self._stepper.tracker.user_holds_floor
-            or self._replaces
+            or self._replacing.running
             or not self.parts.frontend.idle
             or self.parts.transcriber.busy
             or self.backends.busy
@@ -285,56 +271,47 @@ class Session:
 
     # -- a lost front-end --------------------------------------------------------------------------
 
-    @property
-    def _replaces(self) -> bool:
-        return self._replacing is not None and not self._replacing.done()
-
     def _replace_frontend(self, sentence: str) -> None:
-        """The front-end is lost: tell the user, and load the fallback while the session goes on."""
+        """Reports a lost front-end to the user and loads the fallback while the session continues."""
         if self.parts.fallback is None:
-            self._emit(e.Failure(self.clock(), "frontend", sentence, fatal=True))
-            self._driver.done.set()
+            self._end_because("frontend", sentence)
             return
         self._emit(e.Failure(self.clock(), "frontend", sentence))
-        self._replacing = asyncio.get_running_loop().create_task(self._load_fallback(), name="fallback")
+        self._replacing.start(self._load_fallback)
 
     async def _load_fallback(self) -> None:
         lost = self.parts.frontend
         try:
             frontend = await self._loader.replace_frontend()
         except FrontEndError as error:
-            self._emit(e.Failure(self.clock(), "frontend", str(error), fatal=True))
-            self._driver.done.set()
+            self._end_because("frontend", str(error))
             return
         self.mailbox.post(SwapFrontEnd(frontend))
         asked = self.transcript.last("user")
         if not lost.hears_oracle and asked is not None and asked.text and asked.number > self._silenced_turn:
-            # The lost front-end needed no back-end; the new one needs something to say.
+            # The lost front-end needed no back-end, but the new one does.
             self.backends.ask(asked.number, asked.text, final=not asked.open, settled=True)
 
     # -- turns -------------------------------------------------------------------------------------
 
     def _on_turns(self, message: StepMessage) -> None:
-        for event in message.turn_events:
-            self._on_turn(event)
-
-    def _on_turn(self, event: TurnEvent) -> None:
         transcriber = self.parts.transcriber
-        self._emit(event)
-        match event:
-            case e.UserStarted(at, turn):
-                self._newest_turn = max(self._newest_turn, turn)
-                transcriber.begin(turn, at, self._silent_since)
-            case e.UserPaused(_, turn, speech_end):
-                transcriber.pause(turn, speech_end)
-            case e.UserResumed(_, turn):
-                transcriber.resume(turn)
-                self.backends.reopened(turn)
-            case e.UserEnded(_, turn, speech_end):
-                transcriber.end(turn, speech_end)
-            case e.UserBackchannel(_, turn):
-                transcriber.discard(turn)
-                self.backends.abandon(turn)
+        for event in message.turn_events:
+            self._emit(event)
+            match event:
+                case e.UserStarted(at, turn):
+                    self._newest_turn = max(self._newest_turn, turn)
+                    transcriber.begin(turn, at, self._silent_since)
+                case e.UserPaused(_, turn, speech_end):
+                    transcriber.pause(turn, speech_end)
+                case e.UserResumed(_, turn):
+                    transcriber.resume(turn)
+                    self.backends.prompts.reopened(turn)
+                case e.UserEnded(_, turn, speech_end):
+                    transcriber.end(turn, speech_end)
+                case e.UserBackchannel(_, turn):
+                    transcriber.discard(turn)
+                    self.backends.abandon(turn)
 
     # -- the slow clock ----------------------------------------------------------------------------
 
@@ -360,20 +337,16 @@ class Session:
         if self.parts.frontend.hears_oracle:
             self.backends.ask(turn, words, final=update.final, settled=update.settled)
 
-    def _on_finished(self, turn: int, probability: float, speech_end: float) -> None:
-        self.mailbox.post(FinishedHint(turn, probability, speech_end))
-
     # -- commands ----------------------------------------------------------------------------------
 
     def add_listener(self, listener: Callable[[e.Event], None]) -> None:
-        """Call `listener` with every event from now on, on the event loop's thread.
-
-        The first listener also gets what happened before.
+        """Calls `listener` with each event from now on, on the event loop's thread; the first one also with earlier
+        ones.
         """
         self._events.add_listener(listener)
 
     def on_state(self, listener: Callable[[SessionState], None]) -> None:
-        """Call `listener` with the present state, and with each later one before the events of the same change."""
+        """Calls `listener` with the current state, and with each new one before the events that report the change."""
         self.backends.state_listeners.append(listener)
         listener(self.state)
 
@@ -386,7 +359,7 @@ class Session:
         self.mailbox.post(TalkButton(False))
 
     def write(self, text: str) -> None:
-        """Adds a typed turn: it interrupts, and is answered like a spoken one."""
+        """Adds a typed turn, which interrupts the assistant and is answered like a spoken one."""
         words, at = " ".join(harmless(text).split()), self.clock()
         if not words or self._driver.done.is_set():
             return
@@ -404,49 +377,49 @@ class Session:
             self._emit(e.Failure(at, "frontend", f"{self.parts.frontend.name} {CANT_READ}"))
 
     def ask_aloud(self, samples: np.ndarray) -> None:
-        """Feed these samples (float32 mono 24 kHz) in place of the microphone, until their turn has ended.
+        """Feeds these samples (float32 mono 24 kHz) in place of the microphone until their turn has ended.
 
-        They are also played on the loudspeaker, and make a user turn in either mode. The talk button and a typed turn
-        end them.
+        They are also played on the loudspeaker, and become a user turn with or without hands-free mode. The talk button
+        or a typed turn stops them.
         """
         self.mailbox.post(AskAloud(samples))
 
     def stop_asking(self) -> None:
-        """Stop the question that is asked aloud: what was heard of it stays, and is not answered."""
+        """Stops the question that is being asked aloud. What was heard of it is kept, but not answered."""
         self.mailbox.post(AskAloud(None))
 
     def silence(self) -> None:
-        """Stop the answer that is spoken, held or being worked out for a finished turn; else do nothing.
+        """Stops the answer to a finished turn, whether it is being spoken, on hold or still being generated.
 
-        The voice fades out within two frames. What was said stays, the rest is never spoken, and the turn's requests
-        are cancelled. A model that speaks by itself (KAME, Moshi) can't be stopped: it loses its oracle, and is kept
-        silent until the user has spoken again or typed.
+        The voice fades out within two frames. What was said is kept, the rest is never spoken, and the turn's requests
+        are cancelled. A model that generates speech itself (KAME, Moshi) can't be stopped: its oracle is dropped, and
+        it is muted until the user speaks or types again.
         """
         if not self.quiet:
             self.mailbox.post(SilenceAnswer())
 
     def sound_of(self, speaker: Speaker, begin: float, end: float) -> np.ndarray | None:
-        """Return a side's sound between two session times in seconds, float32 mono 24 kHz; None if no longer kept."""
+        """Returns one side's audio between two session times (s), float32 mono 24 kHz; None if it isn't kept."""
         return self.sound.cut(speaker, begin, end) if self.sound is not None else None
 
     @property
     def state(self) -> SessionState:
-        """What is wanted now, and which back-ends and tools there are."""
+        """What is wanted now, and which back-ends and tools are in use."""
         return self.backends.state
 
     @property
     def choice(self) -> SessionChoice:
-        """What is wanted now: as applied last, but for back-ends and tools that could not be had or have failed."""
+        """The choice that was applied last, except for back-ends and tools that were refused or have failed."""
         return self.backends.state.wanted
 
     def apply(self, choice: SessionChoice, *, reopen: Collection[Part] = ()) -> None:
-        """Bring the running session to `choice`, part by part.
+        """Changes the running session to `choice`, part by part. Returns immediately.
 
-        Returns immediately. What takes time (another back-end, tools, a voice) takes effect when it is ready; of
-        several requests for one part the last one counts. Failures are reported in `ChangeRefused` or `Failure` events,
-        and the session keeps what it had. What `needs_restart` names stays as it is.
-        `reopen`: parts to open again although the choice of them is unchanged: a back-end whose key, server or routes
-        have changed, tools whose servers have.
+        Parts that take time to load (back-ends, tools, voices) take effect when they are ready; the latest request for
+        a part wins. Failures are reported as `ChangeRefused` or `Failure` events, and the session keeps what it had.
+        The parts that `needs_restart` checks stay as they are.
+
+        `reopen`: parts to open again although their choice is unchanged, since a key, a server or routes have changed.
         """
         before = self.choice
         at = self.clock()
@@ -465,9 +438,9 @@ class Session:
         self.backends.apply(choice, reopen)
 
     def change(self, *, reopen: Collection[Part] = (), **parts: object) -> None:
-        """Apply the choice of now with these fields replaced."""
+        """Applies the current choice with these fields replaced."""
         self.apply(replace(self.choice, **parts), reopen=reopen)  # type: ignore[arg-type]
 
-    def tell_of_recording(self, sentence: str) -> None:
-        """Passes on what the user should know about the recording; the session goes on."""
+    def report_recording(self, sentence: str) -> None:
+        """Reports a problem with the recording to the user. The session continues."""
         self._emit(e.Failure(self.clock(), "recorder", sentence))

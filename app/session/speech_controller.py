@@ -1,12 +1,13 @@
-"""Replaces the recogniser or the voice in a running session: loads the new one beside the old one, then switches.
+"""Replaces the recogniser or the voice of a running session: loads the new one while the old one works, then switches.
 
-One that can't be loaded is told in a `Failure`, and the old one goes on. The last of several changes counts. A broken
-recogniser is loaded again, and replaced by the default one while it doesn't work.
+If the new one can't be loaded, a `Failure` reports it, and the old one stays in use. The latest of several changes
+wins. A broken recogniser is loaded again, and replaced by the default one while it doesn't work.
 """
 
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -17,11 +18,11 @@ from app.conversation.languages import AUTOMATIC, ENGLISH
 from app.frontend.base import SetVoice
 from app.models.catalogue import DEFAULTS, find_model
 from app.platform.supervision import Restarts
-from app.session.control import SpeechChoice
+from app.session.control import SpeechChoice, UserError
 from app.session.mailbox import Message
-from app.session.parts import SessionParts, enter
-from app.session.swappable_transcriber import SwappableTranscriber
+from app.session.parts import LatestTask, SessionConfig, SessionParts, enter
 from app.stt.base import Transcriber, TranscriberError
+from app.stt.swappable import SwappableTranscriber
 from app.tts.base import Voice, VoiceError
 
 _T = TypeVar("_T", Transcriber, Voice)
@@ -29,11 +30,11 @@ _Key = TypeVar("_Key")
 _log = logging.getLogger(__name__)
 
 
-class _Change(Generic[_Key, _T]):
-    """Loads the part that was wanted last, by its key.
+class _Exchange(Generic[_Key, _T]):
+    """Loads the part that was wanted last. `has`: the key of the part in use.
 
-    `load` returns it entered, `take` puts it to use, `leave` exits one that is no longer wanted, `failed` gets the key
-    of one that could not be loaded, and why. `has` is the key in use.
+    `load` returns an entered part, and `take` puts it to use. `failed` gets the key of a part that could not be loaded,
+    and the reason.
     """
 
     def __init__(
@@ -41,98 +42,70 @@ class _Change(Generic[_Key, _T]):
         has: _Key,
         load: Callable[[_Key], Awaitable[_T]],
         take: Callable[[_T], None],
-        leave: Callable[[_T], None],
         failed: Callable[[_Key, Exception], None],
     ) -> None:
         self.has = self.wanted = has
+        self.task = LatestTask("exchange a part of the speech")
         self._load: Callable[[_Key], Awaitable[_T]] = load
         self._take: Callable[[_T], None] = take
-        self._leave: Callable[[_T], None] = leave
         self._failed = failed
-        self._task: asyncio.Task[None] | None = None
 
-    def want(self, key: _Key) -> None:
-        """Use the part with this key as soon as it has loaded, unless another one is wanted by then."""
-        self.wanted = key
-        if key != self.has and not self.busy:
-            self._task = asyncio.get_running_loop().create_task(self._run(), name="change the speech")
+    def want(self, key: _Key, *, again: bool = False) -> None:
+        """Uses the part with this key as soon as it has loaded. `again`: even if it is in use, since it is broken."""
+        if key != self.wanted or again:
+            self.wanted = key
+            self.task.cancel()
+            if key != self.has or again:
+                self.task.start(functools.partial(self._run, key))
 
-    def again(self) -> None:
-        """Load the one in use again, in place of one that is broken, unless another one is being loaded."""
-        if not self.busy:
-            self._task = asyncio.get_running_loop().create_task(self._run(again=True), name="load speech again")
-
-    @property
-    def busy(self) -> bool:
-        """Whether one is being loaded."""
-        return self._task is not None and not self._task.done()
-
-    async def stop(self) -> None:
-        """Cancel what is under way; what is being loaded is exited as soon as it has loaded."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
-
-    async def _run(self, *, again: bool = False) -> None:
-        while (wanted := self.wanted) != self.has or again:
-            again = False
-            try:
-                loaded = await self._load(wanted)
-            except Exception as error:  # the conversation continues, whatever it is
-                if wanted == self.wanted:
-                    self.wanted = self.has
-                    self._failed(wanted, error)
-                continue
-            if wanted == self.wanted:
-                self.has = wanted
-                self._take(loaded)
-            else:
-                self._leave(loaded)
+    async def _run(self, key: _Key) -> None:
+        try:
+            loaded = await self._load(key)
+        except Exception as error:  # the conversation continues, whatever it is
+            self.wanted = self.has
+            self._failed(key, error)
+        else:
+            self.has = key
+            self._take(loaded)
 
 
 class SpeechController:
-    """Recogniser and voice of a session, by `choice`; a conversation's own voice takes precedence.
+    """The recogniser and the voice of a session.
 
-    `own_voice` is that voice, `has_voice` the one that the front-end starts with. `spoken`: the session's language, or
-    where that is detected the one detected last. `transcriber` is the transcriber that can be exchanged. `post` sends a
-    message to the front-end, `emit` an event; `now` is the session's time. `simulated`: without threads.
+    `choice`: what is wanted; `own_voice`: the conversation's own voice, which takes precedence. `spoken`: the session's
+    language, or the one detected last. `post` sends a message to the front-end, `emit` an event; `now` returns the
+    session's time.
     """
 
     def __init__(
         self,
         parts: SessionParts,
         transcriber: SwappableTranscriber,
-        choice: SpeechChoice,
-        own_voice: str,
-        has_voice: str,
+        config: SessionConfig,
         *,
-        simulated: bool,
         post: Callable[[Message], None],
         emit: Callable[[e.Event], None],
         now: Callable[[], float],
     ) -> None:
+        choice, has_voice = config.choice.speech, config.first_voice
         self.choice = choice
-        self.own_voice = self._asked_own = own_voice
-        self._own_worked = own_voice if own_voice == has_voice else ""
+        self.own_voice = self._asked_own = config.choice.style.voice
+        self._own_worked = self.own_voice if self.own_voice == has_voice else ""
         self._parts = parts
         self._transcriber = transcriber
-        self._simulated = simulated
+        self._simulated = config.pace == "simulated"
         self._post, self._emit, self._now = post, emit, now
-        self._voices: list[Voice] = []  # the front-end has the first one, and takes the others one after the other
+        self._voices: list[Voice] = []  # the front-end uses the first one, and will use the others in this order
         self._leaving: set[asyncio.Task[None]] = set()
         self._over = False
         self.spoken = ENGLISH if choice.language == AUTOMATIC else choice.language
         self._told_voice = ""
-        self._unspoken: set[str] = set()  # heard, but no voice of it could be had
-        self._recogniser = _Change[str, Transcriber](
-            choice.recogniser, self._load_recogniser, transcriber.take, self._let_go, self._recogniser_failed
+        self._unspoken: set[str] = set()  # detected languages without a voice
+        self._recogniser = _Exchange[str, Transcriber](
+            choice.recogniser, self._load_recogniser, transcriber.take, self._recogniser_failed
         )
-        self._voice = _Change[tuple[str, str], Voice](  # by its key, or by the language where that is empty
-            (has_voice, "" if has_voice else self.spoken),
-            self._load_voice,
-            self._take_voice,
-            self._let_go,
-            self._voice_failed,
+        self._voice = _Exchange[tuple[str, str], Voice](  # by its key, or by the language if that is empty
+            (has_voice, "" if has_voice else self.spoken), self._load_voice, self._take_voice, self._voice_failed
         )
         self._restarts = Restarts(now)
         self._wanted_restarts = Restarts(now)  # while the default takes the place of the wanted recogniser
@@ -147,18 +120,18 @@ class SpeechController:
         transcriber.on_retired = self._let_go
 
     def begin(self) -> None:
-        """Use the conversation's own voice, if the front-end did not start with it."""
+        """Uses the conversation's own voice, if the front-end did not start with it."""
         self._told_voice = self._voice_name
         self._want_voice()
 
     def change_own_voice(self, voice: str) -> None:
-        """Uses this voice (empty: that of `choice`). One that has failed is tried again once another one was wanted."""
+        """Uses this voice (empty: that of `choice`). A failed one is tried again only after another one was wanted."""
         if not self._over and voice != self._asked_own:
             self.own_voice = self._asked_own = voice
             self._want_voice()
 
     def change(self, choice: SpeechChoice) -> None:
-        """Change to another choice, except for its language, which stays."""
+        """Changes to another choice, except for its language."""
         if self._over:
             return
         before, self.choice = self.choice, replace(choice, language=self.choice.language)
@@ -174,9 +147,10 @@ class SpeechController:
             self._post(SetVoice(voice))
 
     def heard(self, language: str) -> None:
-        """Takes in the language of the user's last words, a two-letter code.
+        """Processes the language of the user's last words, a two-letter code.
 
-        If it is detected and no voice was chosen, the voice follows it, or the user is told once that none speaks it.
+        If the language is detected and no voice was chosen, the voice follows it, or the user is told once that there
+        is none.
         """
         if not self._transcriber.changing:
             self._loaded_again = False
@@ -189,7 +163,7 @@ class SpeechController:
         self._want_voice()
 
     def taken(self, voices: Sequence[Voice]) -> None:
-        """The front-end has used these voices since its last step, one after the other.
+        """Records that the front-end has used these voices since its last step, one after the other.
 
         A voice whose name has changed is another one that speaks in its place.
         """
@@ -202,50 +176,51 @@ class SpeechController:
             self._tell()
 
     async def close(self) -> None:
-        """Cancel what is under way, and exit the voices that the front-end does not have. No step may follow."""
+        """Cancels all loading, and exits the voices that the front-end does not own. No step may follow."""
         self._over = True
         for timer in (self._waiting, self._trying):
             if timer is not None:
                 timer.cancel()
-        await self._recogniser.stop()
-        await self._voice.stop()
+        await self._recogniser.task.stop()
+        await self._voice.task.stop()
         while len(self._voices) > 1:
             self._let_go(self._voices.pop())
         if self._leaving:
             await asyncio.wait(self._leaving)
 
     async def _load_recogniser(self, key: str) -> Transcriber:
-        if self._parts.make_transcriber is None:
-            raise TranscriberError("This conversation can't change it. Begin a new one.")
-        transcriber = await self._parts.make_transcriber(replace(self.choice, recogniser=key))
-        await enter(transcriber, simulated=self._simulated)
-        return transcriber
+        return await self._made(self._parts.make_transcriber, replace(self.choice, recogniser=key))
 
     async def _load_voice(self, key: tuple[str, str]) -> Voice:
-        if self._parts.make_voice is None:
-            raise VoiceError("This conversation can't change it. Begin a new one.")
         choice = replace(self.choice, voice=key[0], language=key[1] or self.choice.language)
-        voice = await self._parts.make_voice(choice)
-        await enter(voice, simulated=self._simulated)
-        return voice
+        return await self._made(self._parts.make_voice, choice)
+
+    async def _made(self, make: Callable[[SpeechChoice], Awaitable[_T]] | None, choice: SpeechChoice) -> _T:
+        if make is None:
+            raise UserError("This conversation can't change it. Begin a new one.")
+        part = await make(choice)
+        await enter(part, simulated=self._simulated)
+        return part
 
     def _load_again(self) -> None:
-        """Loads a broken recogniser again: the same one once immediately, then after increasing delays the default."""
-        if self._over or self._waiting is not None or self._recogniser.busy:
+        """Loads a broken recogniser again: once immediately, then the default one after increasing delays."""
+        if self._over or self._waiting is not None or self._recogniser.task.running:
             return
         wait = self._restarts.attempt()
         if self._loaded_again:
             self._waiting = asyncio.get_running_loop().call_later(wait, self._load_default)
         else:
             self._loaded_again = True
-            self._recogniser.again()
+            self._recogniser.want(self._recogniser.has, again=True)
 
     def _load_default(self) -> None:
         self._waiting = None
         self._restarts.attempt()
-        default = DEFAULTS["stt"]
-        if self._recogniser.has == default or not find_model(default).speaks(self.choice.language):
-            self._recogniser.again()
+        default, has = DEFAULTS["stt"], self._recogniser.has
+        if self._recogniser.task.running:
+            return  # the user has chosen another one meanwhile
+        if has == default or not find_model(default).speaks(self.choice.language):
+            self._recogniser.want(has, again=True)
             return
         name = self._transcriber.name
         sentence = f"Speech recognition with {name} doesn't work, so the built-in one hears you until it does."
@@ -298,12 +273,12 @@ class SpeechController:
         name = voice.name if voice is not None else self._parts.frontend.name
         self._emit(e.Failure(self._now(), "tts", _refusal("voice", name, error)))
         if self._voice_key() != key:
-            self._want_voice()  # what is left may not be what speaks now
+            self._want_voice()  # the voice that is wanted now may not be the one in use
 
     # -- voices
 
     def _newest_voice(self) -> Voice | None:
-        """Return the voice in use, or soon in use; None where the front-end has a voice of its own."""
+        """Returns the voice that is in use or about to be; None if the front-end generates the speech itself."""
         if not self._voices and self._parts.frontend.voice is not None:
             self._voices.append(self._parts.frontend.voice)
         return self._voices[-1] if self._voices else None
@@ -313,14 +288,14 @@ class SpeechController:
         return voice, "" if voice else self.spoken
 
     def _want_voice(self) -> None:
-        if self._newest_voice() is None:  # the front-end has one of its own: this is for what may take its place
+        if self._newest_voice() is None:  # this is for the front-end that may replace the current one
             self._voice.has = self._voice.wanted = self._voice_key()
         elif self._voice_key()[1] not in self._unspoken:
             self._voice.want(self._voice_key())
 
     def _take_voice(self, voice: Voice) -> None:
         self._own_worked = self.own_voice
-        self._tune(voice)  # the user may have turned them while it loaded
+        self._tune(voice)  # the settings may have changed while it loaded
         self._voices.append(voice)
         self._post(SetVoice(voice))
 
@@ -338,7 +313,7 @@ class SpeechController:
         return voice.name if voice is not None else ""
 
     def _let_go(self, part: Transcriber | Voice) -> None:
-        """Exits a part that is no longer needed; in real time on a thread, since its child takes a moment to end."""
+        """Exits a part that is no longer needed; in real time on a thread, since a child process takes time to end."""
         if self._simulated:
             part.__exit__(None, None, None)
             return
@@ -355,10 +330,10 @@ async def _leave(part: Transcriber | Voice) -> None:
 
 
 def _refusal(what: str, old: str, error: Exception) -> str:
-    """Return the sentence for a change that failed."""
+    """Returns the message for a change that failed."""
     return f"The {what} could not be changed, and the conversation continues with {old}. The reason: {_why(error)}"
 
 
 def _why(error: Exception) -> str:
-    known = isinstance(error, TranscriberError | VoiceError)
+    known = isinstance(error, TranscriberError | VoiceError | UserError)
     return str(error) if known else f"{type(error).__name__}: {error}. Choose another one, or try again."

@@ -5,7 +5,8 @@ Suggested reading order:
 - `base.py`: the protocols, and the updates a transcriber reports.
 - `silero.py`: voice activity detection, window by window.
 - `streaming.py`: the transcriber, which decodes a growing turn repeatedly; `loudness.py`: loudness measurement;
-  `stable_words.py`: the words on which successive passes agree.
+  `stable_words.py`: the words on which successive passes agree; `swappable.py`: a transcriber that another one replaces
+  between two turns.
 - `endpointing.py`: estimates whether a turn is finished; `text_endpointing.py` (with `text_endpointing_worker.py`):
   does so from the words alone, and reads the fitted weights.
 - `whisper_decoder.py` (with `whisper_library.py`), `moonshine.py` (with `moonshine_worker.py`): the decoders;

@@ -11,9 +11,8 @@ from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
 from app.session.playback import LEAD_SECONDS
 from app.session.session import Session
-from tests.session.test_silence import at
 from tests.support.scripted import ScriptedTurn
-from tests.support.talks import simulate
+from tests.support.talks import calling, simulate
 
 QUESTION = "What is the capital of Sweden?"
 ASKED_AT = 1.0
@@ -39,7 +38,7 @@ def test_it_is_the_users_turn_with_partials_and_an_answer_and_is_heard(duplex: b
         remembered.append(session.sound_of("user", 0.0, 5.0))
 
     talk = simulate(
-        [SPOKEN], reply, duplex=duplex, during=at((ASKED_AT, ask), (6.0, look)), remember_seconds=60, seconds=15
+        [SPOKEN], reply, duplex=duplex, during=calling((ASKED_AT, ask), (6.0, look)), remember_seconds=60, seconds=15
     )
     [started], [ended], [final] = talk.of(e.UserStarted), talk.of(e.UserEnded), talk.of(e.TranscriptFinal)
     assert final.text == QUESTION and ended.reason == ("words" if duplex else "button")
@@ -61,7 +60,7 @@ def test_it_is_the_users_turn_with_partials_and_an_answer_and_is_heard(duplex: b
 def test_it_can_be_stopped_and_is_not_answered_then(duplex: bool) -> None:
     script = [ScriptedTurn(SPOKEN.start, ASKED_AT + 1.2, "What is the"), ScriptedTurn(8.0, 9.5, "And of Norway?")]
     button = [] if duplex else [(7.9, Session.press), (9.6, Session.release)]
-    calls = at((ASKED_AT, ask), (ASKED_AT + 1.2, Session.stop_asking), *button)
+    calls = calling((ASKED_AT, ask), (ASKED_AT + 1.2, Session.stop_asking), *button)
     talk = simulate(script, reply, duplex=duplex, during=calls, seconds=20)
     assert not talk.said(1) and [end.turn for end in talk.of(e.UserEnded)] == [1, 2]
     assert not talk.speaker.sounding(ASKED_AT + 1.6, 8.0), "nothing more is heard of it"
@@ -70,7 +69,7 @@ def test_it_can_be_stopped_and_is_not_answered_then(duplex: bool) -> None:
 
 def test_the_talk_button_takes_over() -> None:
     script = [ScriptedTurn(SPOKEN.start, ASKED_AT + 1.2, "What is the"), ScriptedTurn(3.2, 4.6, "And of Norway?")]
-    calls = at((ASKED_AT, ask), (2.9, Session.press), (4.7, Session.release))
+    calls = calling((ASKED_AT, ask), (2.9, Session.press), (4.7, Session.release))
     talk = simulate(script, reply, duplex=False, during=calls, seconds=15)
     assert [end.turn for end in talk.of(e.UserEnded)] == [1, 2]
     assert not talk.said(1) and "Stockholm" in talk.said(2)
@@ -79,7 +78,7 @@ def test_the_talk_button_takes_over() -> None:
 
 def test_what_is_typed_ends_it() -> None:
     script = [ScriptedTurn(SPOKEN.start, ASKED_AT + 1.2, "What is the")]
-    calls = at((ASKED_AT, ask), (ASKED_AT + 1.2, lambda session: session.write("Where is Oslo?")))
+    calls = calling((ASKED_AT, ask), (ASKED_AT + 1.2, lambda session: session.write("Where is Oslo?")))
     talk = simulate(script, reply, duplex=False, during=calls, seconds=15)
     assert [end.reason for end in talk.of(e.UserEnded)] == ["typed", "button"]
     assert not talk.said(1) and "Stockholm" in talk.said(2)

@@ -18,9 +18,9 @@ from app.session.session import Session
 from app.tools.base import ToolSpec
 from app.tools.calculator import Calculator
 from app.tools.toolbox import Toolbox
-from tests.session.test_swaps import QUESTION, Makers, at, choose, words_of
+from tests.session.test_swaps import QUESTION, Makers, choose, words_of
 from tests.support.scripted import ScriptedTurn
-from tests.support.talks import Talk, change, hand_over, simulate
+from tests.support.talks import Talk, at, change, hand_over, simulate
 
 TWO = [*QUESTION, ScriptedTurn(13.0, 14.5, "And what of Spain then?")]
 
@@ -97,7 +97,7 @@ def test_not_by_the_backend_at_the_side_too() -> None:
 
 
 @pytest.mark.parametrize("seconds", [1.0, 4.5])
-def test_nor_again_when_the_backend_fails_behind_it_or_is_swapped_in_mid_answer(seconds: float) -> None:
+def test_nor_again_when_the_backend_fails_after_it_or_is_swapped_in_mid_answer(seconds: float) -> None:
     mail, talk = with_mail(fails="bad", during=at(seconds, choose("bad" if seconds < 2 else "new")))
     assert len(mail.sent) == 1
     assert ("old" if seconds < 2 else "new") in talk.said(1)
@@ -115,7 +115,7 @@ def test_a_router_whose_backends_all_fail_gives_way_to_the_backend_before_it() -
     assert talk.of(e.Failure)[-1].sentence.endswith("OLD (old) answers again.") and not talk.tasks_left
 
 
-def test_a_backend_that_was_refused_is_made_anew_when_it_is_chosen_again() -> None:
+def test_a_backend_that_was_refused_is_created_again_when_it_is_chosen_again() -> None:
     made: list[str] = []
 
     async def make(choice: BackendChoice) -> Backend:
@@ -134,7 +134,7 @@ def test_a_backend_that_was_refused_is_made_anew_when_it_is_chosen_again() -> No
     assert made == [""] and talk.said(2) == words_of("mended", 5) and first.closed
 
 
-def test_mhm_in_mid_answer_asks_for_nothing_and_the_answer_goes_on() -> None:
+def test_mhm_in_mid_answer_asks_for_nothing_and_the_answer_continues() -> None:
     turns = [*QUESTION, ScriptedTurn(6.0, 6.5, "mhm", hum=True)]
     talk = simulate(turns, lambda r: answer(sentences("a", 32), every=0.25), seconds=30)
     assert talk.said(1) == sentences("a", 32)
@@ -142,14 +142,14 @@ def test_mhm_in_mid_answer_asks_for_nothing_and_the_answer_goes_on() -> None:
     assert talk.of(e.AssistantEnded)[-1].turn == 1
 
 
-def test_a_swap_behind_an_mhm_still_takes_the_answer_over() -> None:
+def test_a_swap_after_an_mhm_still_takes_the_answer_over() -> None:
     makers = Makers(lambda model, request: answer(sentences(model, 40), every=0.25))
     turns = [*QUESTION, ScriptedTurn(6.0, 6.5, "mhm", hum=True)]
     talk = makers.talk("old", turns, seconds=30, during=at(9.0, choose("new")))
     assert "Old0" in talk.said(1) and "new39" in talk.said(1)
 
 
-def test_nothing_is_asked_and_nothing_told_behind_the_end() -> None:
+def test_nothing_is_asked_and_nothing_reported_after_the_end() -> None:
     def during(session: Session) -> None:
         async def steps() -> None:
             await asyncio.sleep(5.0)
@@ -172,7 +172,7 @@ def test_nothing_is_asked_and_nothing_told_behind_the_end() -> None:
 
 
 @pytest.mark.parametrize("what", ["backend", "tools"])
-def test_whatever_making_a_backend_or_tools_raises_the_talk_goes_on(what: str) -> None:
+def test_whatever_making_a_backend_or_tools_raises_the_conversation_continues(what: str) -> None:
     async def no_backend(choice: BackendChoice) -> Backend:
         raise ValueError("Invalid IPv6 URL")
 
@@ -191,7 +191,7 @@ def test_whatever_making_a_backend_or_tools_raises_the_talk_goes_on(what: str) -
 
 
 @pytest.mark.parametrize("first", [True, False])
-def test_a_talk_waits_for_slow_tool_servers_where_it_is_to(first: bool) -> None:
+def test_a_conversation_waits_for_slow_tool_servers_where_it_is_to(first: bool) -> None:
     class Slow(Toolbox):
         async def open(self) -> list[str]:
             await asyncio.sleep(9)
@@ -337,7 +337,7 @@ def test_one_backend_that_will_not_close_keeps_nobody_else_open() -> None:
 
 
 @pytest.mark.parametrize("how", ["swap", "hand over"])
-def test_a_swap_behind_an_early_start_that_was_taken_back_takes_the_answer_over(how: str) -> None:
+def test_a_swap_after_an_early_start_that_was_taken_back_takes_the_answer_over(how: str) -> None:
     resumed = [ScriptedTurn(1.0, 3.0, "What is superposition?"), ScriptedTurn(3.5, 5.5, "And what is entanglement?")]
     makers = Makers(lambda model, request: answer(sentences(model, 40), every=0.02))
     do = choose("new") if how == "swap" else (lambda session: hand_over(session))
@@ -350,7 +350,7 @@ def test_a_swap_behind_an_early_start_that_was_taken_back_takes_the_answer_over(
     assert answered is not None and not answered.interrupted, "it went on"
 
 
-async def test_a_router_that_is_chosen_again_is_made_anew_with_the_table_of_now() -> None:
+async def test_a_router_that_is_chosen_again_is_created_again_with_the_table_of_now() -> None:
     made: list[ScriptedBackend] = []
 
     async def make(choice: BackendChoice) -> Backend:
@@ -384,7 +384,7 @@ def blamed(talk: Talk) -> set[tuple[str, str, str, bool]]:
 
 @pytest.mark.parametrize("secondary", [False, True])
 @pytest.mark.parametrize("kind", ["key", "network", "server", "content"])
-def test_a_failure_tells_the_backend_whose_key_or_connection_may_be_at_fault(kind: FaultKind, secondary: bool) -> None:
+def test_a_failure_names_the_backend_whose_key_or_connection_may_be_at_fault(kind: FaultKind, secondary: bool) -> None:
     url = "https://ann:secret@server.example/v1"
     bad = placed("bad", kind, BackendChoice("compatible", "bad", url))
 
@@ -406,7 +406,7 @@ def test_a_failure_tells_the_backend_whose_key_or_connection_may_be_at_fault(kin
 
 
 @pytest.mark.parametrize("secondary", [False, True])
-def test_a_backend_of_a_routers_table_is_told_and_not_the_router(secondary: bool) -> None:
+def test_a_backend_of_a_routers_table_is_reported_and_not_the_router(secondary: bool) -> None:
     class Absent(ScriptedBackend):
         async def open(self) -> None:
             raise BackendError("There is no key for it.", "key")
@@ -441,7 +441,7 @@ def test_a_backend_of_a_routers_table_is_told_and_not_the_router(secondary: bool
     assert all(f.sentence.startswith("The comparison model: ") == secondary for f in talk.of(e.Failure))
 
 
-def test_the_backend_at_the_side_that_a_talk_began_without_is_told() -> None:
+def test_the_backend_at_the_side_that_a_conversation_began_without_is_reported() -> None:
     async def make(choice: BackendChoice) -> Backend:
         raise BackendError("There is no key for it.", "key")
 

@@ -23,9 +23,9 @@ from app.session.session import Session
 from app.tools.calculator import Calculator
 from app.tools.mcp_tool import McpServer
 from app.tools.toolbox import Toolbox, make_toolbox
-from tests.session.test_swaps import QUESTION, Makers, at, choose, words_of
+from tests.session.test_swaps import QUESTION, Makers, choose, words_of
 from tests.support.scripted import ScriptedTurn
-from tests.support.talks import Talk, change, hand_over, simulate
+from tests.support.talks import Talk, at, change, hand_over, simulate
 
 TURNS = [
     ScriptedTurn(1.0 + 10 * n, 4.0 + 10 * n, f"Now tell me something about the number {n} please") for n in range(12)
@@ -39,7 +39,7 @@ def talk_with_cap(cap: float, **more: object) -> Talk:
     return simulate(TURNS, lambda r: answer("Here you are, that is all."), seconds=125, cost=priced, cap=cap, **more)  # type: ignore[arg-type]
 
 
-def test_a_cap_slows_restarts_first_then_stops_and_says_so_and_the_talk_goes_on() -> None:
+def test_a_cap_slows_restarts_first_then_stops_and_is_reported_and_the_conversation_continues() -> None:
     free = talk_with_cap(0.0)
     a_turn = len([r for r in free.of(e.OracleRequested) if r.turn == 1])
     assert a_turn >= 3 and not free.of(e.BudgetChanged)
@@ -59,11 +59,11 @@ def test_a_cap_slows_restarts_first_then_stops_and_says_so_and_the_talk_goes_on(
     usage = ConversationUsage()
     for event in talk.events:
         usage.apply(event)
-    assert cap <= usage.cost <= cap + 0.03, "what was under way when the cap was reached is all that came on top"
+    assert cap <= usage.total.cost <= cap + 0.03, "what was under way when the cap was reached is all that came on top"
     assert len(talk.of(e.TranscriptFinal)) == len(TURNS), "it still listens"
 
 
-def test_behind_the_cap_a_free_backend_is_asked_and_a_higher_cap_lets_the_other_go_on() -> None:
+def test_after_the_cap_a_free_backend_is_asked_and_a_higher_cap_lets_the_other_continue() -> None:
     async def make(choice: BackendChoice) -> Backend:
         return ScriptedBackend(lambda r: answer("I am free."), name="Home", model="home", free=True)
 
@@ -79,47 +79,21 @@ def test_behind_the_cap_a_free_backend_is_asked_and_a_higher_cap_lets_the_other_
     assert talk.of(e.BudgetChanged)[-1].stage == "free"
 
 
-def test_what_the_cap_left_unanswered_is_answered_when_it_is_raised() -> None:
-    talk = simulate(
-        QUESTION,
-        lambda r: answer("It is a city."),
-        seconds=20,
-        cost=lambda b, u: 0.01,
-        cap=0.001,
-        during=at(9.0, lambda s: s.change(cap=9.0)),
-    )
-    [refused] = [f for f in talk.of(e.Failure) if f.about == "unanswered"]
-    assert refused.at < 8 and talk.said(1) == "It is a city."
-    assert 9 < talk.of(e.AssistantStarted)[-1].at < 10
-
-
-def test_what_the_cap_left_unanswered_is_answered_once_by_a_free_backend() -> None:
+@pytest.mark.parametrize(
+    ("free", "answers"),
+    [
+        (lambda session: session.change(cap=9.0), "It is a city."),
+        (choose("home"), "I am free."),
+        (lambda session: hand_over(session), "I am free."),
+    ],
+    ids=["the cap is raised", "a free back-end", "the comparison model"],
+)
+def test_what_the_cap_left_unanswered_is_answered_once(free: Callable[[Session], object], answers: str) -> None:
     async def make(choice: BackendChoice) -> Backend:
         return ScriptedBackend(lambda r: answer("I am free."), name="Home", model=choice.model, free=True)
 
     def during(session: Session) -> None:
-        at(9.0, choose("home"))(session)
-        at(14.0, choose("other"))(session)  # nobody waits by then
-
-    talk = simulate(
-        QUESTION,
-        lambda r: answer("It is a city."),
-        seconds=20,
-        cost=lambda b, u: 0.01,
-        cap=0.001,
-        make_backend=make,
-        during=during,
-    )
-    assert talk.said(1).endswith("I am free.")
-    assert [r.model for r in talk.of(e.OracleRequested) if r.at > 8] == ["home"]
-
-
-def test_what_the_cap_left_unanswered_is_answered_once_by_the_backend_at_the_side() -> None:
-    async def make(choice: BackendChoice) -> Backend:
-        return ScriptedBackend(lambda r: answer("I am free."), name="Home", model=choice.model, free=True)
-
-    def during(session: Session) -> None:
-        at(9.0, lambda s: hand_over(s))(session)
+        at(9.0, free)(session)
         at(14.0, choose("other"))(session)  # nobody waits by then
 
     talk = simulate(
@@ -132,11 +106,13 @@ def test_what_the_cap_left_unanswered_is_answered_once_by_the_backend_at_the_sid
         secondary=BackendChoice("scripted", "home"),
         during=during,
     )
-    assert talk.said(1).endswith("I am free.")
+    [refused] = [f for f in talk.of(e.Failure) if f.about == "unanswered"]
+    assert refused.at < 8 and talk.said(1).endswith(answers)
+    assert 9 <= talk.of(e.AssistantStarted)[-1].at < 10
     assert not [r for r in talk.of(e.OracleRequested) if r.at > 13]
 
 
-def test_a_routers_backends_that_are_lost_are_each_told() -> None:
+def test_a_routers_backends_that_are_lost_are_each_reported() -> None:
     class Lost(ScriptedBackend):
         async def open(self) -> None:
             raise BackendError(f"{self.model} is not there.", "network")
@@ -151,7 +127,7 @@ def test_a_routers_backends_that_are_lost_are_each_told() -> None:
     assert told == [("stem is not there.", ""), ("creative is not there.", "")]
 
 
-def test_style_is_told_kept_and_changed_live(tmp_path: Path) -> None:
+def test_style_is_reported_kept_and_changed_live(tmp_path: Path) -> None:
     talk = simulate(
         [*QUESTION, ScriptedTurn(12.0, 13.5, "And what of Spain?")],
         lambda r: answer("Well, here it is."),
@@ -183,7 +159,7 @@ def test_the_prompts_of_a_turn_share_their_beginning_so_that_caches_hit() -> Non
             assert after.messages[: len(before.messages) - 1] == before.messages[:-1]
 
 
-def test_a_tool_is_used_by_permission_told_as_events_and_the_answer_uses_it() -> None:
+def test_a_tool_is_used_by_permission_reported_as_events_and_the_answer_uses_it() -> None:
     def script(request: ChatRequest) -> ScriptedAnswer:
         result = next((m.text for m in request.messages if isinstance(m, ToolMessage)), "")
         if result:
@@ -207,7 +183,7 @@ def test_a_tool_is_used_by_permission_told_as_events_and_the_answer_uses_it() ->
     assert not talk.tasks_left
 
 
-def test_tools_chosen_again_are_made_anew_only_where_a_server_was_changed() -> None:
+def test_tools_chosen_again_are_created_again_only_where_a_server_was_changed() -> None:
     class Box(Toolbox):
         def __init__(self, command: str) -> None:
             super().__init__([Calculator()], servers=[McpServer("s", command)])
@@ -239,7 +215,7 @@ def test_tools_chosen_again_are_made_anew_only_where_a_server_was_changed() -> N
     assert [box.did for box in boxes] == [["open", "close"], [], ["open", "close"]]
 
 
-def test_the_router_chooses_tells_why_and_passes_over_a_backend_that_fails() -> None:
+def test_the_router_chooses_reports_why_and_passes_over_a_backend_that_fails() -> None:
     def kinds(text: str) -> dict[str, float]:
         sure = 0.9 if re.search("atom|cell|plasma", text) else 0.02
         return {"everyday": 1 - sure - 0.03, "stem": sure, "humanities": 0.01, "reasoning": 0.01, "creative": 0.01}
@@ -298,7 +274,7 @@ def test_a_server_that_asks_for_patience_is_left_alone_until_the_turn_is_over() 
 
 
 @pytest.mark.parametrize("answer_mode", ["thinking", "after"])
-def test_what_a_backend_teaches_of_its_pace_is_told_and_kept_to(answer_mode: e.AnswerMode) -> None:
+def test_what_a_backend_teaches_of_its_pace_is_reported_and_kept_to(answer_mode: e.AnswerMode) -> None:
     talk = simulate(
         TURNS[:5],
         lambda r: answer("One two three four five six seven.", first=0.05, every=0.01),
@@ -365,7 +341,7 @@ def two_routers(**more: Any) -> Talk:
     )
 
 
-def test_of_two_routers_it_is_told_which_has_chosen() -> None:
+def test_of_two_routers_it_is_reported_which_has_chosen() -> None:
     talk = two_routers()
     routed = [(r.turn, r.kind, r.model, r.secondary) for r in talk.of(e.BackendRouted) if r.turn == 1]
     assert sorted(routed) == [
@@ -380,13 +356,13 @@ def test_of_two_routers_it_is_told_which_has_chosen() -> None:
     assert kinds == {(False, "small", "creative"), (True, "tiny", "everyday"), (True, "large", "stem")}
 
 
-def test_behind_a_hand_over_each_router_tells_its_choice_for_its_new_side() -> None:
+def test_after_a_hand_over_each_router_reports_its_choice_for_its_new_side() -> None:
     talk = two_routers(during=at(7.0, lambda session: hand_over(session)))
     later = {(r.model, r.secondary) for r in talk.of(e.BackendRouted) if r.at > 7}
     assert later == {("tiny", False), ("small", True)}
 
 
-def test_a_router_that_takes_over_again_tells_its_choice_again() -> None:
+def test_a_router_that_takes_over_again_reports_its_choice_again() -> None:
     def script(model: str, request: ChatRequest) -> ScriptedAnswer:
         return ScriptedAnswer((), 0.1, 0.0, "Bad is gone.") if model == "bad" else answer(words_of(model, 6))
 
@@ -403,7 +379,7 @@ def test_a_router_that_takes_over_again_tells_its_choice_again() -> None:
 
 
 @pytest.mark.parametrize("secondary", [False, True])
-def test_the_terminal_tells_the_side_of_a_router(secondary: bool) -> None:
+def test_the_terminal_shows_the_side_of_a_router(secondary: bool) -> None:
     told: list[str] = []
     terminal = Terminal(as_json=True)
     terminal.progress = told.append  # type: ignore[method-assign]

@@ -24,7 +24,7 @@ from app.session.session import Session
 from tests.support.noises import SPEECH_DBFS, noise
 from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice
 from tests.support.sounds import SoundSource, question, room
-from tests.support.talks import LoopSpeaker
+from tests.support.talks import LoopSpeaker, events_of
 
 ASKED = ScriptedTurn(0.1, 3.2, "Can you explain why the above question is interesting?")
 """What the scripted recogniser makes of the recording that begins each conversation."""
@@ -59,11 +59,7 @@ def _talk(sounds: Sequence[np.ndarray], *, every: float = 3.0) -> tuple[list[e.E
             sink=LoopSpeaker(),
         )
         session = Session(parts, SessionConfig(SessionChoice(duplex=True), pace="simulated", max_answer_seconds=0.1))
-        events: list[e.Event] = []
-        async with session:
-            session.add_listener(events.append)
-            await session.ended()
-        return events
+        return await events_of(session)
 
     return run_simulated(run()), starts
 
@@ -103,7 +99,7 @@ def _onset(samples: np.ndarray) -> np.ndarray:
         ),
     ],
 )
-def test_what_is_no_speech_does_not_even_hold(kind: str, below: float) -> None:
+def test_what_is_not_speech_does_not_even_hold(kind: str, below: float) -> None:
     """Of 100 seeds of each kind at most 2 may hold; of these six none does."""
     sounds = [noise(kind, 200 + seed, below_speech=below) for seed in range(SEEDS)]
     events, starts = _talk(sounds)
@@ -175,7 +171,7 @@ def test_a_vowel_is_periodic_and_hiss_is_not() -> None:
     assert max(w.voicing for w in _windows(hiss, 0.1)) < 0.5
 
 
-def test_a_talk_over_silence_is_never_held() -> None:
+def test_a_conversation_over_silence_is_never_held() -> None:
     """Checks the measure itself: silence does not stop the assistant, a loud word does."""
     quiet, [start] = _talk([np.zeros(SAMPLE_RATE, np.float32)])
     assert not _stops(quiet, start, start + 3.0)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
 from app.session.control import BackendChoice
-from app.session.session import Session
 from tests.support.scripted import ScriptedTurn
-from tests.support.talks import simulate
+from tests.support.talks import at, simulate
 
 QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of Australia?")]
 FIRST = "Australia is a large country. The capital is Sydney. It lies by the sea, where most people live today."
@@ -20,9 +17,7 @@ def test_the_words_that_another_model_disagrees_with_are_withdrawn() -> None:
     async def make(choice: BackendChoice) -> ScriptedBackend:
         return ScriptedBackend(lambda request: answer(SECOND), name="Other")
 
-    def during(session: Session) -> None:
-        asyncio.get_running_loop().call_later(6.5, lambda: session.change(backend=BackendChoice("other")))
-
+    during = at(6.5, lambda session: session.change(backend=BackendChoice("other")))
     talk = simulate(QUESTION, lambda request: answer(FIRST), make_backend=make, during=during, answer_mode="after")
     [corrected] = talk.of(e.AssistantCorrected)
     assert corrected.how == "corrected"

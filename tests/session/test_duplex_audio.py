@@ -16,7 +16,7 @@ from app.conversation.events import DeviceNotice, Processing, SoundHealth
 from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
 from app.session.session import Session
 from tests.support.scripted import ScriptedTurn
-from tests.support.talks import LoopSpeaker, Talk, simulate
+from tests.support.talks import LoopSpeaker, Talk, at, simulate
 
 QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
 ANSWER = "The capital of France is Paris. It lies on the river Seine, and two million people live in it today."
@@ -91,13 +91,6 @@ def talk_with(
         return made[0]
 
     return simulate(QUESTION, reply, seconds=seconds, edge=edge, during=during)
-
-
-def at(seconds: float, do: Callable[[Session], object]) -> Callable[[Session], None]:
-    def during(session: Session) -> None:
-        asyncio.get_running_loop().call_later(seconds, do, session)
-
-    return during
 
 
 def seconds_played(talk: Talk) -> float:

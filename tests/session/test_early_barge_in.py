@@ -27,6 +27,7 @@ from app.stt.silero import SileroVoiceActivity
 from tests.support.room_talks import frames
 from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice
 from tests.support.sounds import question, room
+from tests.support.talks import events_of
 
 ASKED = ScriptedTurn(0.5, 2.0, "What is this?")
 ANSWER = "This is an answer that goes on and on. " * 8
@@ -109,11 +110,7 @@ def _talk(
             parts,
             SessionConfig(SessionChoice(answer_mode="after", duplex=True), pace="simulated", max_answer_seconds=60.0),
         )
-        events: list[e.Event] = []
-        async with session:
-            session.add_listener(events.append)
-            await session.ended()
-        return Heard(place, events)
+        return Heard(place, await events_of(session))
 
     return run_simulated(run())
 
@@ -153,7 +150,7 @@ def test_a_pause_that_nothing_follows_loses_no_sample_and_no_word() -> None:
     assert np.array_equal(other[behind + pause :], one[behind : len(other) - pause])
 
 
-def test_a_front_end_that_goes_on_by_itself_is_paused_once_and_never_again() -> None:
+def test_a_front_end_that_continues_on_its_own_is_paused_once_and_never_again() -> None:
     talk = _talk((8.03, 8.5), (14.03, 14.5), frontend=GoesOn)
     assert len(talk.of(e.UserStarted)) == 3
     sink = talk.place.sink

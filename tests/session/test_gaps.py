@@ -24,7 +24,7 @@ from app.stt.streaming import StreamingTranscriber
 from tests.conftest import Faults
 from tests.support import sounds
 from tests.support.scripted import ScriptedTurn, ScriptedVoice
-from tests.support.talks import Fault, FaultySource, Frames, LoopSpeaker, Talk, simulate
+from tests.support.talks import Fault, FaultySource, Frames, LoopSpeaker, Talk, events_of, simulate
 
 
 class CountingDecoder:
@@ -66,11 +66,7 @@ def talk(frames: np.ndarray, faults: Sequence[Fault], *, reply: str = ANSWER) ->
             sink=LoopSpeaker(),
         )
         config = SessionConfig(SessionChoice(duplex=True, openings=False), pace="fast")
-        events: list[e.Event] = []
-        async with Session(parts, config) as session:
-            session.add_listener(events.append)
-            await asyncio.wait_for(session.ended(), 60)
-        return events
+        return await events_of(Session(parts, config))
 
     return asyncio.run(run())
 
@@ -98,7 +94,7 @@ def timed_talk(frames: np.ndarray, faults: Sequence[Fault], *, reply: str = ANSW
 
 
 @pytest.mark.parametrize("answer_mode", ["thinking", "after"])
-def test_a_talk_with_frames_of_40_ms_is_the_same_as_with_80_ms(answer_mode: e.AnswerMode) -> None:
+def test_a_conversation_with_frames_of_40_ms_is_the_same_as_with_80_ms(answer_mode: e.AnswerMode) -> None:
     """Two questions, of which the second one interrupts the first answer."""
     script = [ScriptedTurn(1.0, 3.0, "What is the capital of France?"), ScriptedTurn(7.0, 9.0, "And of Spain?")]
 
@@ -198,7 +194,7 @@ def test_no_answer_begins_into_what_the_user_says_after_a_gap(spoken: np.ndarray
 
 
 @pytest.mark.parametrize("kind", ["stall", "overrun"])
-def test_an_answer_goes_on_after_a_gap_and_loses_no_word(spoken: np.ndarray, kind: str) -> None:
+def test_an_answer_continues_after_a_gap_and_loses_no_word(spoken: np.ndarray, kind: str) -> None:
     reference = talk(spoken, [])
     started = next(event for event in reference if isinstance(event, e.AssistantStarted))
     events = talk(spoken, [Fault(round(started.at / FRAME_SECONDS) + 6, 13, kind)])  # type: ignore[arg-type]

@@ -214,7 +214,7 @@ def test_the_forced_delay_is_heard_as_exactly_so_many_frames_of_silence(folder: 
     assert _silent_frames_after_the_turn(talk) == delay
 
 
-def test_the_dials_turn_in_mid_talk(folder: Path) -> None:
+def test_the_dials_turn_in_mid_conversation(folder: Path) -> None:
     twice = [*QUESTION, ScriptedTurn(8.0, 9.5, "And what about Spain?")]
 
     def during(session: Session) -> None:
@@ -246,7 +246,7 @@ def _silent_frames_after_the_turn(talk: Talk) -> int:
     return next(count for count, level in enumerate(levels) if level > -119)
 
 
-def test_a_long_talk_rolls_over_at_a_pause_without_a_gap(tmp_path: Path) -> None:
+def test_a_long_conversation_rolls_over_at_a_pause_without_a_gap(tmp_path: Path) -> None:
     small = make_checkpoint(tmp_path / "small", lm={**SMALL, "context": 200}, mimi=SMALL_MIMI)
     script = [ScriptedTurn(10.0 * n + 2, 10.0 * n + 4, f"This is question number {n}, isn't it?") for n in range(7)]
     frontend = Listening(small)
@@ -301,7 +301,7 @@ class _OutOfMemory(Listening):
 
 
 @pytest.mark.parametrize("at", [5, 30, 45])
-def test_out_of_memory_in_mid_talk_goes_on_with_another_voice(folder: Path, at: int) -> None:
+def test_out_of_memory_in_mid_conversation_continues_with_another_voice(folder: Path, at: int) -> None:
     talk = simulate(
         QUESTION,
         lambda _: answer("The capital of France is Paris."),
@@ -319,7 +319,7 @@ def test_out_of_memory_in_mid_talk_goes_on_with_another_voice(folder: Path, at: 
     assert [turn.text for turn in talk.transcript.turns if turn.speaker == "user"] == [QUESTION[0].words]
 
 
-def test_out_of_memory_while_loading_goes_on_with_another_voice(folder: Path) -> None:
+def test_out_of_memory_while_loading_continues_with_another_voice(folder: Path) -> None:
     def models() -> Loaded:
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 15 GiB")
 
@@ -335,7 +335,7 @@ def test_out_of_memory_while_loading_goes_on_with_another_voice(folder: Path) ->
     assert talk.said(1) == "Paris."
 
 
-def test_without_another_voice_the_loss_ends_the_talk_in_words(folder: Path) -> None:
+def test_without_another_voice_the_loss_ends_the_conversation_in_words(folder: Path) -> None:
     def no_voice() -> CascadeFrontEnd:
         raise FrontEndError("The voice's file is missing.")
 

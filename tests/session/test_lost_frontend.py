@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Sequence
 
@@ -20,7 +19,7 @@ from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
 from tests.conftest import Faults
 from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice, ScriptedVoiceActivity
-from tests.support.talks import LoopSpeaker
+from tests.support.talks import LoopSpeaker, events_of
 
 QUESTION = [ScriptedTurn(0.16, 0.56, "What is the capital of France?")]
 ANSWER = "It is Paris."
@@ -79,8 +78,6 @@ class Losing(CascadeFrontEnd):
 
 
 async def talk(frontend: CascadeFrontEnd, source: PacedSource, **parts: object) -> tuple[list[e.Event], Session]:
-    loop = asyncio.get_running_loop()
-    assert loop is not None
     session = Session(
         SessionParts(
             frontend=frontend,
@@ -93,11 +90,7 @@ async def talk(frontend: CascadeFrontEnd, source: PacedSource, **parts: object) 
         ),
         SessionConfig(SessionChoice(duplex=True), pace="real"),
     )
-    events: list[e.Event] = []
-    async with session:
-        session.add_listener(events.append)
-        await asyncio.wait_for(session.ended(), 30)
-    return events, session
+    return await events_of(session), session
 
 
 class Speaker(LoopSpeaker):
@@ -121,7 +114,7 @@ class Speaker(LoopSpeaker):
 
 
 @pytest.mark.parametrize("at", [3, 14])
-async def test_a_lost_front_end_is_replaced_while_the_talk_goes_on(at: int) -> None:
+async def test_a_lost_front_end_is_replaced_while_the_conversation_continues(at: int) -> None:
     lost = Losing(at)
     events, session = await talk(lost, PacedSource(18), fallback=lambda: CascadeFrontEnd(ScriptedVoice()))
     [failure] = [event for event in events if isinstance(event, e.Failure)]
@@ -155,7 +148,7 @@ async def test_a_lost_front_end_that_asked_nobody_leaves_a_question_that_is_answ
     assert " ".join(said) == ANSWER
 
 
-async def test_a_machine_that_is_too_slow_is_told_once_and_frames_are_counted() -> None:
+async def test_a_machine_that_is_too_slow_is_reported_once_and_frames_are_counted() -> None:
     events, _ = await talk(CascadeFrontEnd(ScriptedVoice()), PacedSource(5, behind=8))
     dropped = [event.frames for event in events if isinstance(event, e.FramesDropped)]
     assert len(dropped) >= 4 and set(dropped) == {7}

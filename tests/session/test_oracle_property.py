@@ -80,7 +80,7 @@ async def _run(asks: list[Ask], script: list[ScriptedAnswer], concurrent: bool) 
         for ask in asks:
             await asyncio.sleep(ask.gap)
             words += [f"more{len(words) + n}" for n in range(ask.words)]
-            runner.transcript(turn, " ".join(words), final=ask.final, settled=ask.settled)
+            runner.transcript(turn, " ".join(words), final=ask.final, settled=ask.settled, language="en")
             if ask.final:
                 turn, words = turn + 1, ["Then", "what"]
         while runner.busy:

@@ -6,7 +6,6 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
-import numpy as np
 import pytest
 from websockets.asyncio.client import connect
 from websockets.asyncio.server import ServerConnection as Socket
@@ -16,7 +15,7 @@ from websockets.exceptions import ConnectionClosed
 from app.audio.io.opus import OpusEncoder
 from app.audio.io.pushed import PushedSource, SendingSink
 from app.conversation import events as e
-from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame
+from app.conversation.frame import FRAME_SECONDS, Frame
 from app.conversation.turns.floor import Interrupt, TakeFloor
 from app.frontend.base import FrontEndError, FrontEndStep
 from app.frontend.remote import connection as remote_connection
@@ -27,9 +26,8 @@ from app.frontend.remote.protocol import EVENTS, Welcome, event_json, welcome_js
 from app.server import server as server_module
 from app.session.session import Session
 from tests.support.faulty_network import faulty_network
-from tests.support.served import scripted_server, scripted_session, served, until
+from tests.support.served import ROOM, relayed, said, scripted_server, scripted_session, served, until
 
-ROOM = np.full(FRAME_SAMPLES, 1e-4, np.float32)
 WELCOME = welcome_json(Welcome("token", "cascade", "Embedded", "smollm2"))
 
 
@@ -53,14 +51,6 @@ async def steps_until(
             out.append(frontend.step(Frame(number, ROOM.copy()), inputs.get(f"at_{number}", ())))
             await asyncio.sleep(FRAME_SECONDS)
     return out
-
-
-def said(steps: list[FrontEndStep]) -> str:
-    return " ".join(one.text for step in steps for one in step.said)
-
-
-def relayed(steps: list[FrontEndStep], *kinds: type) -> list[Any]:
-    return [event for step in steps for event in step.events if isinstance(event, kinds)]
 
 
 @contextlib.asynccontextmanager
@@ -127,7 +117,7 @@ async def test_a_client_that_comes_back_takes_the_place_of_its_dead_connection()
                     assert message[0] == 1 and message[1:5] == b"OggS"
 
 
-async def test_what_was_said_and_thought_while_the_network_was_down_is_told_afterwards() -> None:
+async def test_what_was_said_and_thought_while_the_network_was_down_is_reported_afterwards() -> None:
     long = "It is Stockholm, which lies on islands in the sea."
     inputs: dict[str, Any] = {"at_2": (Interrupt(turn=1),), "at_10": (TakeFloor(1),)}
     async with (
@@ -157,7 +147,7 @@ class _Unloadable(RemoteFrontEnd):
         raise FrontEndError("KAME's weights are not there, so the cascade speaks. Get them first.")
 
 
-async def test_what_failed_before_a_client_was_there_is_told_to_both() -> None:
+async def test_what_failed_before_a_client_was_there_is_reported_to_both() -> None:
     lines: list[str] = []
 
     async def make(source: PushedSource, sink: SendingSink) -> Session:

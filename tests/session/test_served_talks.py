@@ -22,9 +22,7 @@ from app.server.server import VoiceServer
 from app.session.session import Session
 from tests.support.faulty_network import faulty_network
 from tests.support.scripted import ScriptedTurn
-from tests.support.served import QUESTION, scripted_server, scripted_session, served, until
-
-ROOM = np.full(FRAME_SAMPLES, 1e-4, np.float32)
+from tests.support.served import QUESTION, ROOM, relayed, said, scripted_server, scripted_session, served, until
 
 
 async def entered(frontend: RemoteFrontEnd) -> RemoteFrontEnd:
@@ -40,14 +38,6 @@ async def run(frontend: RemoteFrontEnd, frames: int, first: int = 0, **inputs: A
         out.append(frontend.step(Frame(first + number, ROOM.copy()), given))
         await asyncio.sleep(max(0.0, begin + (number + 1) * FRAME_SECONDS - asyncio.get_running_loop().time()))
     return out
-
-
-def said(steps: list[FrontEndStep]) -> str:
-    return " ".join(one.text for step in steps for one in step.said)
-
-
-def relayed(steps: list[FrontEndStep], *kinds: type) -> list[Any]:
-    return [event for step in steps for event in step.events if isinstance(event, kinds)]
 
 
 async def test_the_front_end_says_what_the_server_says_and_shows_its_oracle() -> None:
@@ -124,7 +114,7 @@ async def test_a_client_of_moshis_protocol_gets_sound_for_sound_and_the_words() 
         assert (await _moshi_client(server, 2.4))[1] == " It is Stockholm."
 
 
-async def test_one_conversation_at_a_time_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_one_conversation_at_a_time_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_module, "TURN_SECONDS", 0.3)
     lines: list[str] = []
     async with scripted_server(tell=lines.append) as server:
@@ -152,7 +142,7 @@ async def test_a_server_with_a_key_talks_with_who_has_it() -> None:
         assert words == " It is Stockholm."
 
 
-async def test_what_is_no_voice_server_is_told_in_a_sentence() -> None:
+async def test_what_is_not_a_voice_server_is_reported_in_a_sentence() -> None:
     async with faulty_network(1) as network:  # nobody listens behind it
         with pytest.raises(FrontEndError, match="does not answer"):
             await entered(RemoteFrontEnd(f"ws://127.0.0.1:{network.port}"))

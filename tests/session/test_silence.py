@@ -25,21 +25,11 @@ from tests.session.test_typed import Slow
 from tests.support.room_talks import RecordedVoice, frames, onset_of, text_of
 from tests.support.scripted import ScriptedTranscriber, ScriptedTurn
 from tests.support.sounds import question
-from tests.support.talks import Talk, simulate
+from tests.support.talks import Talk, calling, simulate
 
 FRANCE = ScriptedTurn(1.0, 3.0, "What is the capital of France?")
 SPAIN = ScriptedTurn(10.0, 11.5, "And what about Spain?")
 LONG = "This is an answer that goes on and on. " * 6
-
-
-def at(*calls: tuple[float, Callable[[Session], object]]) -> Callable[[Session], None]:
-    """Calls these functions of the session at these times."""
-
-    def during(session: Session) -> None:
-        for when, call in calls:
-            asyncio.get_running_loop().call_later(when, call, session)
-
-    return during
 
 
 def about(request: ChatRequest) -> ScriptedAnswer:
@@ -105,7 +95,7 @@ def test_a_real_voice_fades_out_within_two_frames_and_the_next_question_is_answe
 
 @pytest.mark.parametrize("answer_mode", ["thinking", "after"])
 def test_what_was_said_stays_and_the_rest_is_never_said(answer_mode: e.AnswerMode) -> None:
-    talk = simulate([FRANCE, SPAIN], about, seconds=20, answer_mode=answer_mode, during=at((6.0, Session.silence)))
+    talk = simulate([FRANCE, SPAIN], about, seconds=20, answer_mode=answer_mode, during=calling((6.0, Session.silence)))
     [cut, whole] = talk.of(e.AssistantEnded)
     assert cut.turn == 1 and cut.interrupted and 6.0 <= cut.at <= 6.17
     assert not talk.speaker.sounding(6.25, 11.5)
@@ -136,7 +126,7 @@ def test_the_requests_of_the_turn_are_cancelled_those_for_comparison_too() -> No
         make_backend=make,
         secondary=BackendChoice("side"),
         answer_mode="after",
-        during=at((5.9, count), (6.0, Session.silence), (6.2, count)),
+        during=calling((5.9, count), (6.0, Session.silence), (6.2, count)),
     )
     assert open_streams == [(1, 1), (0, 0)]
 
@@ -147,7 +137,7 @@ def test_an_answer_that_is_still_worked_out_is_dropped(answer_mode: e.AnswerMode
     def slow(request: ChatRequest) -> ScriptedAnswer:
         return answer("It is Madrid.") if "Spain" in request.messages[-1].content else answer(LONG, first=2.0)
 
-    talk = simulate([FRANCE, SPAIN], slow, seconds=20, answer_mode=answer_mode, during=at((when, Session.silence)))
+    talk = simulate([FRANCE, SPAIN], slow, seconds=20, answer_mode=answer_mode, during=calling((when, Session.silence)))
     [dropped, whole] = talk.of(e.AssistantEnded)
     assert dropped.turn == 1 and dropped.interrupted and when <= dropped.at <= when + 0.17
     assert [started.turn for started in talk.of(e.AssistantStarted)] == [2]
@@ -167,7 +157,7 @@ def test_a_turn_that_is_still_being_written_down_is_not_asked_about() -> None:
         seconds=20,
         answer_mode="after",
         transcriber=Slow(script),
-        during=at((3.5, Session.silence)),
+        during=calling((3.5, Session.silence)),
     )
     assert next(final.text for final in talk.of(e.TranscriptFinal)) == FRANCE.words, "what the user said is kept"
     assert {asked.turn for asked in talk.of(e.OracleRequested)} == {2}
@@ -175,7 +165,7 @@ def test_a_turn_that_is_still_being_written_down_is_not_asked_about() -> None:
 
 
 def test_with_nothing_to_silence_nothing_happens() -> None:
-    calls = at((0.5, Session.silence), (16.0, Session.silence))
+    calls = calling((0.5, Session.silence), (16.0, Session.silence))
     plain, silenced = (simulate([FRANCE], lambda r: answer("Paris."), seconds=20, during=d) for d in (None, calls))
     assert silenced.events == plain.events
 
@@ -192,24 +182,24 @@ def test_a_question_that_failed_is_still_answered_by_another_model() -> None:
         fails,
         seconds=15,
         make_backend=make,
-        during=at((6.0, Session.silence), (8.0, lambda session: session.change(backend=BackendChoice("other")))),
+        during=calling((6.0, Session.silence), (8.0, lambda session: session.change(backend=BackendChoice("other")))),
     )
     assert talk.said(1) == "Paris."
 
 
-def test_who_goes_on_at_once_begins_a_new_turn() -> None:
+def test_a_user_who_continues_at_once_begins_a_new_turn() -> None:
     """Without the command they would have resumed the turn that has just ended."""
     script = [FRANCE, ScriptedTurn(4.2, 6.0, "And what about Spain?")]
     resumed = simulate(script, about, seconds=15)
     assert len(resumed.of(e.UserStarted)) == 1 and resumed.of(e.UserResumed)
-    talk = simulate(script, about, seconds=15, during=at((3.8, Session.silence)))
+    talk = simulate(script, about, seconds=15, during=calling((3.8, Session.silence)))
     assert len(talk.of(e.UserStarted)) == 2 and not talk.of(e.UserResumed)
     assert talk.said(2) == "It is Madrid."
 
 
 def test_a_mhm_over_a_silenced_answer_does_not_bring_it_back() -> None:
     script = [FRANCE, ScriptedTurn(5.9, 6.3, "mhm"), SPAIN]
-    talk = simulate(script, about, seconds=20, during=at((6.2, Session.silence)))
+    talk = simulate(script, about, seconds=20, during=calling((6.2, Session.silence)))
     assert talk.of(e.AssistantHeld) and not talk.of(e.AssistantResumed)
     assert not talk.speaker.sounding(6.3, 11.0)
     [cut, whole] = talk.of(e.AssistantEnded)
@@ -219,12 +209,12 @@ def test_a_mhm_over_a_silenced_answer_does_not_bring_it_back() -> None:
 
 def test_a_typed_question_is_silenced_and_another_one_answered() -> None:
     calls = ((1.0, lambda s: s.write("What is the capital of France?")), (4.0, Session.silence))
-    talk = simulate([], about, seconds=15, during=at(*calls, (6.0, lambda s: s.write("And what about Spain?"))))
+    talk = simulate([], about, seconds=15, during=calling(*calls, (6.0, lambda s: s.write("And what about Spain?"))))
     assert [(end.turn, end.interrupted) for end in talk.of(e.AssistantEnded)] == [(1, True), (2, False)]
     assert not talk.speaker.sounding(4.2, 6.0) and talk.said(2) == "It is Madrid."
 
 
-def test_an_answer_that_was_heard_to_its_end_stays_whole() -> None:
+def test_an_answer_that_was_heard_to_its_end_stays_complete() -> None:
     """Only the comparison is still under way then."""
 
     async def make(choice: BackendChoice) -> ScriptedBackend:
@@ -237,7 +227,7 @@ def test_an_answer_that_was_heard_to_its_end_stays_whole() -> None:
         make_backend=make,
         secondary=BackendChoice("side"),
         answer_mode="after",
-        during=at((6.0, Session.silence)),
+        during=calling((6.0, Session.silence)),
     )
     [ended] = talk.of(e.AssistantEnded)
     assert ended.at < 6.0 and not ended.interrupted
@@ -245,7 +235,7 @@ def test_an_answer_that_was_heard_to_its_end_stays_whole() -> None:
 
 
 def every(seconds: float, call: Callable[[Session], Any]) -> Callable[[Session], None]:
-    return at(*((0.1 + number * seconds, call) for number in range(round(14 / seconds))))
+    return calling(*((0.1 + number * seconds, call) for number in range(round(14 / seconds))))
 
 
 def test_as_often_as_one_likes() -> None:

@@ -14,7 +14,7 @@ from app.conversation.languages import language
 from app.history.recordings import Replay
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
 from app.session.session import Session
-from tests.support.scripted import ScriptedTurn, ScriptedVoice
+from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice
 from tests.support.talks import simulate
 
 QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
@@ -30,7 +30,7 @@ def _about(request: ChatRequest) -> ScriptedAnswer:
     return answer(f"You asked about this. {request.messages[-1].content.rstrip('?.')} is a fine thing to ask me.")
 
 
-def test_the_same_talk_twice_leaves_the_same_bytes(tmp_path: Path) -> None:
+def test_the_same_conversation_twice_leaves_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
         simulate(TALK, _about, seconds=60, record=tmp_path / name)
     for file in (EVENTS_FILE, USER_FILE, ASSISTANT_FILE):
@@ -71,7 +71,7 @@ def test_what_was_thought_of_the_beginning_of_a_question_is_never_said() -> None
     assert not talk.of(e.AssistantCorrected)
 
 
-def test_a_wait_is_filled_with_an_opening_that_is_heard_and_never_told_to_the_backend() -> None:
+def test_a_wait_is_filled_with_an_opening_that_is_heard_and_never_sent_to_the_backend() -> None:
     script = [*QUESTION, ScriptedTurn(12.0, 14.0, "What is the capital of Spain?")]
     talk = simulate(script, guessing, seconds=30, openings=True)
     answered = "The capital of France is Paris. It lies on the river Seine."
@@ -103,12 +103,12 @@ def test_an_answer_that_is_there_in_time_has_no_opening() -> None:
     assert not talk.of(e.AssistantOpened) and talk.said(1).startswith("You asked about this.")
 
 
-def test_openings_are_switched_off_in_mid_talk() -> None:
+def test_openings_are_switched_off_in_mid_conversation() -> None:
     talk = simulate(QUESTION, guessing, openings=True, during=lambda session: session.change(openings=False))
     assert not talk.of(e.AssistantOpened) and talk.said(1).startswith("The capital of France")
 
 
-def test_behind_a_button_only_the_last_words_answer_is_said() -> None:
+def test_after_a_button_only_the_last_words_answer_is_said() -> None:
     """The button ends the turn in mid-word: a back-end that answers each beginning alike is not believed."""
 
     def reply(request: ChatRequest) -> ScriptedAnswer:
@@ -130,7 +130,7 @@ def test_behind_a_button_only_the_last_words_answer_is_said() -> None:
     assert len(talk.of(e.OracleDelta)) > 4 and talk.said(1) == "It is Madrid."
 
 
-def test_what_was_meant_is_what_the_backend_is_told_of_an_answer_that_was_cut_short() -> None:
+def test_what_was_meant_is_what_is_sent_to_the_backend_of_an_answer_that_was_cut_short() -> None:
     text = "Paris is the capital. It lies on the river Seine, which is long and deep. Ask me more about it now."
     script = [*QUESTION, ScriptedTurn(6.0, 7.5, "Stop, what about Rome then?")]
     talk = simulate(script, lambda r: answer(text))
@@ -147,6 +147,14 @@ def test_a_slow_backend_still_gets_its_say() -> None:
     heard_early = [d for d in talk.of(e.OracleDelta) if d.at < 9.0]
     assert heard_early, "no word of the slow back-end came before the question was over"
     assert talk.said(1) == "I will tell you. It is a lot."
+
+
+def test_every_request_is_in_the_language_that_was_detected() -> None:
+    """Also those that are sent because an answer's first words have arrived."""
+    script = [ScriptedTurn(1.0, 6.0, " ".join(f"wort{n}" for n in range(30)))]
+    german = ScriptedTranscriber(script, language="de")
+    talk = simulate(script, lambda r: answer("Er ist hoch.", first=0.9), transcriber=german)
+    assert {request.language for request in talk.of(e.OracleRequested)} == {"de"}
 
 
 def test_the_old_oracle_feeds_on_until_the_new_one_speaks() -> None:
@@ -186,7 +194,7 @@ def test_a_short_mhm_stops_nothing() -> None:
     assert len(hummed.of(e.UserStarted)) == 1
 
 
-def test_okay_is_let_pass_and_the_answer_goes_on_at_its_word() -> None:
+def test_okay_is_let_pass_and_the_answer_continues_at_its_word() -> None:
     script = [*QUESTION, ScriptedTurn(5.0, 5.4, "Okay.")]
     plain, talk = (simulate(s, _about) for s in (QUESTION, script))
     assert talk.of(e.AssistantHeld) and talk.of(e.AssistantResumed) and talk.of(e.UserBackchannel)
@@ -195,7 +203,7 @@ def test_okay_is_let_pass_and_the_answer_goes_on_at_its_word() -> None:
     assert len(talk.of(e.TranscriptFinal)) == 1
 
 
-def test_a_turn_taken_too_early_is_given_back_whole() -> None:
+def test_a_turn_taken_too_early_is_given_back_completely() -> None:
     script = [ScriptedTurn(1.0, 3.0, "What is superposition?"), ScriptedTurn(3.5, 5.5, "And what is entanglement?")]
     talk = simulate(script, _about)
     assert talk.of(e.UserResumed) and len(talk.of(e.UserStarted)) == 1
@@ -205,7 +213,7 @@ def test_a_turn_taken_too_early_is_given_back_whole() -> None:
     assert not talk.speaker.sounding(3.72, 5.5)
 
 
-def test_a_backend_that_breaks_off_is_told_and_what_came_is_spoken() -> None:
+def test_a_backend_that_breaks_off_is_reported_and_what_came_is_spoken() -> None:
     talk = simulate(
         QUESTION, lambda r: answer("Paris is the capital. It lies on", error="The model broke off. Ask again.")
     )
@@ -214,7 +222,7 @@ def test_a_backend_that_breaks_off_is_told_and_what_came_is_spoken() -> None:
     assert talk.of(e.AssistantEnded)
 
 
-def test_a_backend_that_is_not_there_is_told_once_and_the_words_are_kept() -> None:
+def test_a_backend_that_is_not_there_is_reported_once_and_the_words_are_kept() -> None:
     spoken = [turn for turn in TALK if not turn.hum]
     talk = simulate(spoken, lambda r: answer("", error="No server answers. Start it."), seconds=30)
     told = [f.sentence for f in talk.of(e.Failure)]
@@ -223,7 +231,7 @@ def test_a_backend_that_is_not_there_is_told_once_and_the_words_are_kept() -> No
     assert not talk.of(e.AssistantStarted)
 
 
-def test_a_sentence_that_cannot_be_spoken_is_left_out_and_told() -> None:
+def test_a_sentence_that_cannot_be_spoken_is_left_out_and_reported() -> None:
     talk = simulate(
         QUESTION,
         lambda r: answer("It is Paris. Unspeakable things follow here. It lies on the Seine."),
@@ -239,14 +247,14 @@ def test_noise_without_words_is_answered_by_nothing() -> None:
     assert talk.of(e.SessionEnded)
 
 
-def test_answer_mode_changes_in_mid_talk() -> None:
+def test_answer_mode_changes_in_mid_conversation() -> None:
     talk = simulate(TALK[:2], _about, seconds=20, during=lambda s: s.change(answer_mode="after"))
     assert [r.final for r in talk.of(e.OracleRequested)] == [True, True]
     assert [m.answer_mode for m in talk.of(e.AnswerModeChanged)] == ["after"]
 
 
 @pytest.mark.parametrize(("concurrent", "most"), [(True, 2), (False, 1)])
-def test_at_most_the_speaking_stream_goes_on_beside_the_newest(concurrent: bool, most: int) -> None:
+def test_at_most_the_speaking_stream_continues_beside_the_newest(concurrent: bool, most: int) -> None:
     talk = simulate(
         [ScriptedTurn(1.0, 6.0, " ".join("abcdefghijklmnopqrst"))],
         lambda r: answer("one two three four five six seven eight nine ten", first=0.5, every=0.3),
@@ -264,7 +272,7 @@ def test_a_talkative_backend_is_stopped_at_a_sentences_end() -> None:
     assert not talk.of(e.Failure) and talk.backend.open_streams == 0
 
 
-def test_who_still_speaks_gets_a_first_clause_and_in_the_pause_the_whole_answer() -> None:
+def test_who_still_speaks_gets_a_first_clause_and_in_the_pause_the_complete_answer() -> None:
     text = "One two three four five. Six seven eight nine ten."
     backend = ScriptedBackend(lambda r: answer(text), partial_words=3, least_interval=0.5)
     talk = simulate(QUESTION, lambda r: answer(text), backend=backend)

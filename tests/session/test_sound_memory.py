@@ -58,7 +58,7 @@ def test_what_was_never_played_is_not_heard_again() -> None:
     assert user is not None and user.all(), "the user did say it"
 
 
-def test_a_talk_remembers_only_where_somebody_may_ask() -> None:
+def test_a_conversation_remembers_only_where_somebody_may_ask() -> None:
     script = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
     kept: list[np.ndarray | None] = []
 

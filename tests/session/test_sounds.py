@@ -20,7 +20,7 @@ from app.stt.transcript_cleanup import names_speech, without_sounds
 from tests.support.noises import noise
 from tests.support.scripted import ScriptedVoice
 from tests.support.sounds import SoundSource, question, room, write
-from tests.support.talks import LoopSpeaker
+from tests.support.talks import LoopSpeaker, events_of
 
 with_models = pytest.mark.skipif(
     not (default_model("stt").is_dir() and default_model("endpointing").is_file()),
@@ -55,11 +55,7 @@ def _talk(*sounds: tuple[float, np.ndarray]) -> tuple[list[e.Event], list[str]]:
             parts,
             SessionConfig(SessionChoice(answer_mode="after", duplex=True), pace="simulated", max_answer_seconds=0.1),
         )
-        events: list[e.Event] = []
-        async with session:
-            session.add_listener(events.append)
-            await session.ended()
-        return events
+        return await events_of(session)
 
     with speech_models(words=False) as models:
         return run_simulated(run(models)), asked
@@ -67,7 +63,7 @@ def _talk(*sounds: tuple[float, np.ndarray]) -> tuple[list[e.Event], list[str]]:
 
 @pytest.mark.slow
 @with_models
-def test_laughter_is_not_answered_and_the_answer_goes_on_over_it() -> None:
+def test_laughter_is_not_answered_and_the_answer_continues_over_it() -> None:
     talk = [(1.0, noise("laugh", 0)), (6.0, question("103_2")), (14.0, noise("laugh", 3)), (19.0, question("141_2"))]
     events, asked = _talk(*talk)
     finals = [x for x in events if isinstance(x, e.TranscriptFinal)]
@@ -83,7 +79,7 @@ def test_laughter_is_not_answered_and_the_answer_goes_on_over_it() -> None:
 
 @pytest.mark.slow
 @with_models
-def test_the_bench_tells_laughter_from_speech(tmp_path) -> None:
+def test_the_bench_distinguishes_laughter_from_speech(tmp_path) -> None:
     for name, sound in (("sounds", noise("laugh", 3)), ("speech", question("103_2")[: 3 * SAMPLE_RATE // 2])):
         (tmp_path / name).mkdir()
         write(tmp_path / name / "one.flac", sound)

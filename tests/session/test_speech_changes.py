@@ -22,10 +22,11 @@ from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame
 from app.frontend.base import SetVoice
 from app.models.catalogue import DEFAULTS
 from app.session.control import SpeechChoice, Style
+from app.session.parts import SessionConfig
 from app.session.session import Session
 from app.session.speech_controller import SpeechController
-from app.session.swappable_transcriber import RECENT_SECONDS, SwappableTranscriber
 from app.stt.base import TranscriberError, TranscriptUpdate
+from app.stt.swappable import RECENT_SECONDS, SwappableTranscriber
 from app.tts.base import Clip, VoiceError
 from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice
 from tests.support.talks import Talk, simulate
@@ -171,7 +172,7 @@ def test_one_that_is_ready_while_nobody_speaks_takes_over_at_once() -> None:
     assert finals(talk) == ["What is the capital of France today?", "AND OF SPAIN?"]
 
 
-def test_who_goes_on_with_a_turn_is_heard_by_the_one_that_heard_its_beginning() -> None:
+def test_a_user_who_continues_with_a_turn_is_heard_by_the_one_that_heard_its_beginning() -> None:
     heard: list[tuple[str, str]] = []
 
     class Noting(ScriptedTranscriber):
@@ -282,7 +283,7 @@ def test_the_voice_goes_over_to_the_language_that_is_heard() -> None:
     assert not talk.of(e.Failure)
 
 
-def test_a_language_without_a_voice_is_told_of_once_and_spoken_by_the_first_voice() -> None:
+def test_a_language_without_a_voice_is_reported_once_and_spoken_by_the_first_voice() -> None:
     makers = Interpreters(missing="de")
     talk = makers.talk(speech=SpeechChoice("auto"))
     [failure] = talk.of(e.Failure)
@@ -316,7 +317,7 @@ def test_a_voice_that_is_changed_again_and_again_says_every_word_once() -> None:
 # -- what fails
 
 
-def test_what_is_missing_is_told_and_the_old_one_goes_on() -> None:
+def test_what_is_missing_is_reported_and_the_old_one_continues() -> None:
     makers = Makers()
     talk = makers.talk((2.0, SpeechChoice(recogniser="missing")), (3.0, SpeechChoice(voice="missing")))
     transcriber, voice = talk.of(e.Failure)
@@ -338,7 +339,7 @@ def test_after_a_failure_another_one_can_be_chosen() -> None:
     assert [changed.voice for changed in talk.of(e.SpeechChanged)] == ["second"]
 
 
-def test_a_talk_that_can_change_nothing_says_so() -> None:
+def test_a_conversation_that_can_change_nothing_reports_that() -> None:
     talk = simulate(QUESTIONS, about, seconds=6.0, during=changing((1.0, SpeechChoice("en", "loud", "second"))))
     assert [failure.source for failure in talk.of(e.Failure)] == ["stt", "tts"]
 
@@ -369,7 +370,7 @@ def test_two_that_are_ready_before_the_turn_is_over() -> None:
     assert finals(talk) == ["What is the capital of France today?", "AND OF SPAIN?"]
 
 
-def test_the_end_of_the_talk_in_mid_change_leaves_nothing_behind() -> None:
+def test_the_end_of_the_conversation_in_mid_change_leaves_nothing_behind() -> None:
     both = SpeechChoice("en", "loud", "second")
     for at in (1.7, 1.999, 2.001, 2.1, 2.5):  # while they load, as they are ready, and before the turn is over
         makers = Makers()
@@ -392,10 +393,7 @@ def speech(
     live = SpeechController(
         parts,
         SwappableTranscriber(makers.first),
-        SpeechChoice(),
-        "",
-        "",
-        simulated=more.get("simulated", True),
+        SessionConfig(pace="simulated" if more.get("simulated", True) else "real"),
         post=posted.append,
         emit=told.append,
         now=lambda: 1.0,
@@ -469,7 +467,7 @@ def test_a_conversation_has_a_voice_of_its_own_and_gives_it_up_again() -> None:
     assert talk.said(1) == talk.said(2) == LONG
 
 
-def test_a_conversations_voice_that_is_gone_is_told_and_the_usual_one_speaks() -> None:
+def test_a_conversations_voice_that_is_gone_is_reported_and_the_usual_one_speaks() -> None:
     makers = Makers()
     talk = makers.talk(style=Style(voice="missing"))
     [failure] = talk.of(e.Failure)
@@ -483,7 +481,7 @@ def test_a_conversation_that_begins_in_its_own_voice_loads_no_other() -> None:
     assert makers.made == [makers.first, makers.voice] and not talk.of(e.SpeechChanged, e.Failure)
 
 
-def test_a_failure_is_told_once_whatever_else_is_changed() -> None:
+def test_a_failure_is_reported_once_whatever_else_is_changed() -> None:
     makers = Interpreters(missing="de")
     volumes = [(6.0 + n, SpeechChoice("auto", volume=1 + n / 10)) for n in range(4)]
     styles = [(6.5 + n, Style(voice="missing", persona=f"Cook {n}.")) for n in range(4)]

@@ -18,7 +18,7 @@ from app.conversation.words import fold
 from app.session.control import BackendChoice
 from app.session.session import Session
 from tests.support.scripted import ScriptedTurn
-from tests.support.talks import Talk, change, hand_over, simulate
+from tests.support.talks import Talk, at, change, hand_over, simulate
 
 QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
 
@@ -44,21 +44,6 @@ class Makers:
     def talk(self, first: str, script: list[ScriptedTurn] = QUESTION, **more: Any) -> Talk:
         """A conversation that begins with the back-end `first`; the others are made here, too."""
         return simulate(script, lambda r: answer(""), backend=self.make(first), make_backend=self, **more)
-
-
-def at(seconds: float, do: Callable[[Session], object]) -> Callable[[Session], None]:
-    """Does something to the session at that time of the conversation, and waits for it if it takes time."""
-
-    def during(session: Session) -> None:
-        async def later() -> None:
-            await asyncio.sleep(seconds)
-            result = do(session)
-            if asyncio.iscoroutine(result):
-                await result
-
-        during.task = asyncio.get_running_loop().create_task(later())  # type: ignore[attr-defined]
-
-    return during
 
 
 def choose(model: str) -> Callable[[Session], object]:
@@ -194,21 +179,15 @@ def refuses(model: str, request: ChatRequest) -> ScriptedAnswer:
     return answer(words_of(model, 6), every=0.1)
 
 
-def test_a_backend_that_is_chosen_after_a_failure_is_heard() -> None:
+@pytest.mark.parametrize("cough", [[], [ScriptedTurn(6.0, 6.4, "")]], ids=["silence", "cough"])
+def test_a_backend_that_is_chosen_after_a_failure_is_heard(cough: list[ScriptedTurn]) -> None:
     makers = Makers(refuses)
-    talk = makers.talk("bad", seconds=20, during=at(9.0, choose("good")))
-    assert talk.said(1) == words_of("good", 6)
-    assert 9 < talk.of(e.AssistantStarted)[0].at < 10
+    talk = makers.talk("bad", [*QUESTION, *cough], seconds=20, during=at(10.0, choose("good")))
+    assert len(talk.of(e.UserStarted)) == 1 + len(cough)
+    assert talk.said(1) == words_of("good", 6) and 10 < talk.of(e.AssistantStarted)[0].at < 11
 
 
-def test_a_backend_that_is_chosen_after_a_failure_and_a_cough_is_heard() -> None:
-    makers = Makers(refuses)
-    talk = makers.talk("bad", [*QUESTION, ScriptedTurn(6.0, 6.4, "")], seconds=20, during=at(10.0, choose("good")))
-    assert len(talk.of(e.UserStarted)) == 2
-    assert talk.said(1) == words_of("good", 6)
-
-
-def test_a_backend_that_is_chosen_while_the_user_goes_on_speaks_of_the_new_question_alone() -> None:
+def test_a_backend_that_is_chosen_while_the_user_continues_speaks_of_the_new_question_alone() -> None:
     makers = Makers(refuses)
     turns = [*QUESTION, ScriptedTurn(8.5, 11.0, "Oh well, then tell me what time it is.")]
     talk = makers.talk("bad", turns, seconds=25, during=at(8.9, choose("good")))
@@ -266,7 +245,7 @@ def test_a_backend_that_loads_for_long_holds_up_no_other_and_the_last_wish_count
     assert all(b.closed for b in made) and not talk.tasks_left
 
 
-def test_a_talk_that_ends_does_not_wait_for_a_backend_that_still_loads() -> None:
+def test_a_conversation_that_ends_does_not_wait_for_a_backend_that_still_loads() -> None:
     class Endless(ScriptedBackend):
         async def open(self) -> None:
             await asyncio.sleep(10_000)
@@ -321,7 +300,7 @@ def test_the_backend_at_the_side_is_asked_the_same_and_never_spoken() -> None:
     assert revisions == sorted(set(revisions)), "two back-ends, one count of revisions"
 
 
-def test_handing_over_in_mid_answer_speaks_what_the_other_has_said_already_and_asks_nothing_anew() -> None:
+def test_handing_over_in_mid_answer_speaks_what_the_other_has_said_already_and_asks_nothing_again() -> None:
     talk = side_by_side(5.0)
     [handed] = talk.of(e.OracleHandedOver)
     assert asked(talk, handed.revision).model == "secondary" and asked(talk, handed.revision).secondary
@@ -385,7 +364,7 @@ def test_a_revision_that_was_handed_over_is_superseded_by_the_driver_alone(momen
 
 
 @pytest.mark.parametrize("moment", [2.8, 3.2, 4.6, 4.95])
-def test_a_first_clause_that_was_handed_over_is_not_spoken_as_if_it_were_whole(moment: float) -> None:
+def test_a_first_clause_that_was_handed_over_is_not_spoken_as_if_it_were_complete(moment: float) -> None:
     async def make(choice: BackendChoice) -> Backend:
         sentences = "I believe that it is surely Paris. It lies on a river."
         return ScriptedBackend(

@@ -14,10 +14,10 @@ from app.history.base import Setup
 from app.history.recordings import Replay
 from app.session.recorder import USER_FILE
 from app.session.session import Session
-from tests.session.test_silence import at, words_after
+from tests.session.test_silence import words_after
 from tests.support.history import kept
 from tests.support.scripted import ScriptedTurn
-from tests.support.talks import Talk, simulate
+from tests.support.talks import Talk, calling, simulate
 
 FRANCE = ScriptedTurn(1.0, 3.0, "What is the capital of France?")
 ANSWER = "This is an answer that goes on and on. " * 3
@@ -25,7 +25,7 @@ ANSWER = "This is an answer that goes on and on. " * 3
 
 def held(*spans: tuple[float, float]) -> Callable[[Session], None]:
     """Holds the button between these times."""
-    return at(*(call for down, up in spans for call in ((down, Session.press), (up, Session.release))))
+    return calling(*(call for down, up in spans for call in ((down, Session.press), (up, Session.release))))
 
 
 def pressing(*spans: tuple[float, float], script: tuple[ScriptedTurn, ...] = (), record: Path | None = None) -> Talk:
@@ -61,7 +61,7 @@ def test_a_tap_leaves_no_turn_in_transcript_recording_and_history(tmp_path: Path
     assert sum(asyncio.run(turns_in_history())) == 0
 
 
-def test_a_question_behind_a_tap_is_answered_as_usual() -> None:
+def test_a_question_after_a_tap_is_answered_as_usual() -> None:
     talk = pressing((0.4, 0.5), (0.9, 3.12), script=(FRANCE,))
     assert [started.turn for started in talk.of(e.UserStarted)] == [1]
     assert [turn.text for turn in talk.transcript.turns] == [FRANCE.words, ANSWER.strip()]

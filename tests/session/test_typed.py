@@ -12,7 +12,7 @@ from app.conversation.prompt import ChatMessage
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.session import Session
 from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice
-from tests.support.talks import simulate
+from tests.support.talks import calling, simulate
 
 
 def _about(request: ChatRequest) -> ScriptedAnswer:
@@ -21,12 +21,7 @@ def _about(request: ChatRequest) -> ScriptedAnswer:
 
 def writing(*typed: tuple[float, str]) -> Callable[[Session], None]:
     """Types these texts at these times."""
-
-    def during(session: Session) -> None:
-        for at, text in typed:
-            asyncio.get_running_loop().call_later(at, session.write, text)
-
-    return during
+    return calling(*((at, lambda session, text=text: session.write(text)) for at, text in typed))
 
 
 @pytest.mark.parametrize("answer_mode", ["thinking", "after"])
@@ -46,7 +41,7 @@ def test_what_is_typed_is_answered_aloud_without_waiting(answer_mode: e.AnswerMo
     assert not talk.tasks_left
 
 
-def test_it_interrupts_an_answer_and_the_talk_goes_on_by_voice() -> None:
+def test_it_interrupts_an_answer_and_the_conversation_continues_by_voice() -> None:
     france, spain = "What is the capital of France?", "And what about Spain?"
     script = [ScriptedTurn(1.0, 3.0, france), ScriptedTurn(12.0, 13.5, spain)]
     talk = simulate(script, _about, seconds=30, during=writing((4.5, "No, of Italy.")))
@@ -90,7 +85,7 @@ def test_what_was_still_being_written_down_is_not_answered_in_its_place(answer_m
     assert [end.interrupted for end in talk.of(e.AssistantEnded) if end.turn == 2] == [False]
 
 
-def test_a_voice_that_goes_on_meanwhile_does_not_take_the_answer_away() -> None:
+def test_a_voice_that_continues_meanwhile_does_not_take_the_answer_away() -> None:
     """A television, or a neighbour: who types beside it wants to be answered."""
     script = [ScriptedTurn(1.0, 9.0, "and now to the weather for the north and the south of the country and the sea")]
     talk = simulate(script, _about, seconds=20, during=writing((2.6, "Where is Paris?")))
@@ -108,17 +103,16 @@ def test_after_a_silence_the_voice_counts_again() -> None:
 
 
 @pytest.mark.parametrize("duplex", [True, False])
-def test_the_talk_button_counts_anew_behind_a_typed_turn(duplex: bool) -> None:
+def test_the_talk_button_counts_again_after_a_typed_turn(duplex: bool) -> None:
     script = [ScriptedTurn(1.0, 2.0, "What is"), ScriptedTurn(8.0, 9.0, "And what about Spain?")]
 
-    def during(session: Session) -> None:
-        loop = asyncio.get_running_loop()
-        loop.call_later(0.9, session.press)
-        loop.call_later(2.5, session.write, "What is the capital of France?")
-        loop.call_later(2.51, session.release)
-        loop.call_later(7.9, session.press)
-        loop.call_later(9.1, session.release)
-
+    during = calling(
+        (0.9, Session.press),
+        (2.5, lambda session: session.write("What is the capital of France?")),
+        (2.51, Session.release),
+        (7.9, Session.press),
+        (9.1, Session.release),
+    )
     talk = simulate(script, _about, seconds=20, duplex=duplex, during=during)
     assert "France" in talk.said(2) and "Spain" in talk.said(3)
 
@@ -148,7 +142,7 @@ def test_a_voice_that_only_hears_says_that_it_cannot_read() -> None:
     assert [turn.text for turn in talk.transcript.turns] == ["Hello?"], "nothing is lost"
 
 
-def test_what_was_said_before_is_told_and_not_asked_about_again() -> None:
+def test_what_was_said_before_is_sent_and_not_asked_about_again() -> None:
     earlier = (ChatMessage("user", "My name is Ada."), ChatMessage("assistant", "Hello, Ada."))
     seen: list[ChatRequest] = []
 

@@ -1,6 +1,5 @@
 """Answers with code, tables and markers, heard and shown; and documents, as the models are given them."""
 
-import asyncio
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,9 +14,10 @@ from app.conversation.languages import CODES, language
 from app.conversation.prompt import DOCUMENT_BYTES, LONG_DOCUMENT_BYTES, ChatMessage, Document
 from app.session.control import BackendChoice
 from app.session.session import Session
+from tests.session.test_swaps import choose
 from tests.support.examples import examples
 from tests.support.scripted import ScriptedTranscriber, ScriptedTurn
-from tests.support.talks import Talk, simulate
+from tests.support.talks import Talk, at, calling, simulate
 
 QUESTION = "Write me a greeting in Python."
 CODE = '```python\ndef greet(name):\n    print(f"Hello, {name}!")\n\n\nfor name in names:\n    greet(name)\n```'
@@ -51,7 +51,7 @@ def test_code_is_announced_and_not_read_out_and_the_transcript_has_it(size: int)
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_it_is_said_in_the_talks_language(code: str) -> None:
+def test_it_is_said_in_the_conversations_language(code: str) -> None:
     script = [ScriptedTurn(1.0, 3.0, QUESTION)]
     talk = ask(f"{CODE}\n\n{TABLE}", transcriber=ScriptedTranscriber(script, language=code))
     told = language(code).on_screen
@@ -113,14 +113,10 @@ def test_an_answer_that_corrects_another_has_both_as_far_as_they_were_heard() ->
     )
     second = f"Rome is **the capital** of Italy:\n\n{TABLE}\n\nIt is *old*."
 
-    def change(session: Session) -> None:
-        choice = BackendChoice("scripted", "two")
-        asyncio.get_running_loop().call_later(5.5, lambda: session.change(backend=choice))
-
     async def make(choice: BackendChoice) -> ScriptedBackend:
         return ScriptedBackend(lambda request: ScriptedAnswer(pieces(second), 0.1, 0.001), model=choice.model)
 
-    talk = ask(first, make_backend=make, during=change, seconds=30)
+    talk = ask(first, make_backend=make, during=at(5.5, choose("two")), seconds=30)
     assert [event.how for event in talk.of(e.AssistantCorrected)] == ["corrected"]
     written = talk.transcript.turns[-1].written
     assert written.startswith("The **old** answer is that Paris")
@@ -158,12 +154,7 @@ def _reply(request: ChatRequest) -> object:
 
 def talk(*steps: tuple[float, Callable[[Session], None]], **wanted: object) -> Talk:
     """A talk with these steps at these times in seconds."""
-
-    def during(session: Session) -> None:
-        for at, step in steps:
-            asyncio.get_running_loop().call_later(at, step, session)
-
-    return simulate([], _reply, seconds=14.0, during=during, **wanted)  # type: ignore[arg-type]
+    return simulate([], _reply, seconds=14.0, during=calling(*steps), **wanted)  # type: ignore[arg-type]
 
 
 def ask_about(text: str) -> Callable[[Session], None]:
@@ -196,7 +187,7 @@ def test_the_next_request_has_a_document_and_after_its_removal_none() -> None:
     assert not any(MILL.text in str(event) for event in run.events), "no event holds its words"
 
 
-def test_a_talk_that_goes_on_has_its_documents_from_the_first_request_on() -> None:
+def test_a_conversation_that_continues_has_its_documents_from_the_first_request_on() -> None:
     earlier = (ChatMessage("user", "Hello."), ChatMessage("assistant", "Hello to you."))
     run = talk((1.0, ask_about("Whose is it?")), documents=(MILL,), earlier=earlier)
     assert MILL.text in prompts(run.backend)["Whose is it?"]

@@ -35,7 +35,7 @@ from app.session.session import Session
 from app.stt.silero import SileroVoiceActivity
 from app.stt.whisper_decoder import RATE, WhisperDecoder
 from app.tts.base import Clip, place_words
-from tests.support.scripted import ScriptedTranscriber, ScriptedTurn
+from tests.support.scripted import Opened, ScriptedTranscriber, ScriptedTurn
 from tests.support.sounds import question
 
 APP_SPEAKS = ("101_1", "154_1", "149_1", "144_1", "108_1")
@@ -61,7 +61,7 @@ def onset_of(samples: np.ndarray) -> float:
     return int(np.argmax(peaks > 0.01 * peaks.max())) * 0.02
 
 
-class RecordedVoice:
+class RecordedVoice(Opened):
     """A voice that says the next one of some recordings, whatever the text, at a peak of 0.7."""
 
     name = "recorded"
@@ -78,12 +78,6 @@ class RecordedVoice:
         future: Future[Clip] = Future()
         future.set_result(Clip(samples, place_words(text, len(samples))))
         return future
-
-    def __enter__(self) -> RecordedVoice:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        return None
 
 
 class _Listened:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -64,10 +65,20 @@ def _at_16_khz(samples: np.ndarray) -> np.ndarray:
     return samples[np.arange(len(samples) * RATE // SAMPLE_RATE) * 3 // 2]
 
 
+class Opened:
+    """A part that needs no opening or closing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
 BLOCK_SECONDS = 0.08
 
 
-class ScriptedTranscriber:
+class ScriptedTranscriber(Opened):
     """Reports the scripted words spoken so far, every `every` blocks of 80 ms, as words in `language`."""
 
     name = "scripted"
@@ -142,17 +153,11 @@ class ScriptedTranscriber:
     def _is_silent(self, at: float) -> bool:
         return any(begin <= at < end for begin, end in self._silences)
 
-    def __enter__(self) -> ScriptedTranscriber:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        return None
-
 
 SECONDS_PER_LETTER = 0.06
 
 
-class ScriptedVoice:
+class ScriptedVoice(Opened):
     """Speaks in tones of 220 Hz. `fail_on`: a text that it can't speak. `spoken`: the texts so far."""
 
     name = "scripted"
@@ -174,9 +179,3 @@ class ScriptedVoice:
         tone = (0.2 * np.sin(2 * np.pi * 220 * t)).astype(np.float32)
         future.set_result(Clip(tone, place_words(text, samples)))
         return future
-
-    def __enter__(self) -> ScriptedVoice:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        return None

@@ -5,9 +5,12 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
+import numpy as np
+
 from app.audio.io.pushed import PushedSource, SendingSink
 from app.backend.scripted import ScriptedBackend, answer
-from app.frontend.base import FrontEnd
+from app.conversation.frame import FRAME_SAMPLES
+from app.frontend.base import FrontEnd, FrontEndStep
 from app.frontend.cascade import CascadeFrontEnd
 from app.server.served_talk import MakeTalk
 from app.server.server import VoiceServer
@@ -16,6 +19,7 @@ from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
 from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice, ScriptedVoiceActivity
 
+ROOM = np.full(FRAME_SAMPLES, 1e-4, np.float32)
 QUESTION = [ScriptedTurn(0.16, 0.56, "What is the capital of Sweden?")]
 
 
@@ -59,6 +63,16 @@ async def served(make: MakeTalk, **how: Any) -> AsyncIterator[VoiceServer]:
     async with VoiceServer(make, **how) as server:
         await server.start()
         yield server
+
+
+def said(steps: list[FrontEndStep]) -> str:
+    """The words of some steps."""
+    return " ".join(one.text for step in steps for one in step.said)
+
+
+def relayed(steps: list[FrontEndStep], *kinds: type) -> list[Any]:
+    """The server's events of some types."""
+    return [event for step in steps for event in step.events if isinstance(event, kinds)]
 
 
 async def until(holds: Any, seconds: float = 10.0) -> None:

@@ -11,6 +11,7 @@ import soxr
 from app.audio.io.base import EndOfAudio
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.platform.installation import resource
+from tests.support.scripted import Opened
 
 
 def question(name: str = "141_2") -> np.ndarray:
@@ -37,7 +38,7 @@ def room(seconds: float, *, dbfs: float = -65.0) -> np.ndarray:
     return (noise * 10 ** (dbfs / 20)).astype(np.float32)
 
 
-class SoundSource:
+class SoundSource(Opened):
     """A microphone with the sound `samples`."""
 
     name = "sound"
@@ -53,9 +54,3 @@ class SoundSource:
 
     def drop_to_newest(self) -> int:
         return 0
-
-    def __enter__(self) -> SoundSource:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        return None

@@ -3,55 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from app.audio.io.base import AudioSource, DuplexAudio, EndOfAudio, WrappedSource
-from app.backend.base import Backend, ChatRequest, Usage
+from app.backend.base import Backend, ChatRequest
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.record.transcript import Transcript
-from app.frontend.base import FrontEnd
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.clock import run_simulated
-from app.session.control import BackendChoice, SessionChoice, SpeechChoice, ToolChoice
+from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.recorder import Recorder
 from app.session.session import Session
-from app.stt.base import Transcriber
-from app.tools.toolbox import Toolbox
-from app.tts.base import Voice
-from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice, ScriptedVoiceActivity
-
-
-class QuietSource:
-    """`frames` frames of near-silence: what the scripted recogniser hears is in their script."""
-
-    name = "quiet"
-    overruns = backlog = 0
-
-    def __init__(self, frames: int) -> None:
-        self._left = frames
-
-    def read_frame(self, timeout: float) -> np.ndarray | None:
-        if not self._left:
-            raise EndOfAudio
-        self._left -= 1
-        return np.full(FRAME_SAMPLES, 1e-4, np.float32)
-
-    def drop_to_newest(self) -> int:
-        return 0
-
-    def __enter__(self) -> QuietSource:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        return None
+from tests.support.scripted import Opened, ScriptedTranscriber, ScriptedTurn, ScriptedVoice, ScriptedVoiceActivity
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +40,7 @@ class Fault:
     kind: Literal["stall", "overrun", "silence"]
 
 
-class Frames:
+class Frames(Opened):
     """A source of these frames of samples."""
 
     name = "frames"
@@ -85,11 +57,14 @@ class Frames:
     def drop_to_newest(self) -> int:
         return 0
 
-    def __enter__(self) -> Frames:
-        return self
 
-    def __exit__(self, *exc: object) -> None:
-        return None
+class QuietSource(Frames):
+    """`frames` frames of near-silence: what the scripted recogniser hears is in their script."""
+
+    name = "quiet"
+
+    def __init__(self, frames: int) -> None:
+        super().__init__(itertools.repeat(np.full(FRAME_SAMPLES, 1e-4, np.float32), frames))
 
 
 class FaultySource(WrappedSource):
@@ -140,7 +115,7 @@ class FaultySource(WrappedSource):
         return dropped
 
 
-class LoopSpeaker:
+class LoopSpeaker(Opened):
     """A loudspeaker that plays in the running loop's time. `heard` is what it has played, by time."""
 
     name = "loop"
@@ -186,12 +161,6 @@ class LoopSpeaker:
                 return True
         return False
 
-    def __enter__(self) -> LoopSpeaker:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        return None
-
 
 @dataclass
 class Talk:
@@ -221,31 +190,21 @@ def simulate(
     answer_mode: e.AnswerMode = "thinking",
     record: Path | None = None,
     voice: ScriptedVoice | None = None,
-    frontend: FrontEnd | None = None,
-    fallback: Callable[[], FrontEnd] | None = None,
-    fallback_backend: BackendChoice | None = None,
     source: AudioSource | None = None,
     concurrent: bool = True,
     enough_words: int = 0,
     interval: float = 0.1,
     backend: Backend | None = None,
-    make_backend: Callable[[BackendChoice], Awaitable[Backend]] | None = None,
-    make_tools: Callable[[ToolChoice], Toolbox] | None = None,
-    make_transcriber: Callable[[SpeechChoice], Awaitable[Transcriber]] | None = None,
-    make_voice: Callable[[SpeechChoice], Awaitable[Voice]] | None = None,
-    cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None,
     during: Callable[[Session], None] | None = None,
     edge: Callable[[AudioSource, LoopSpeaker], DuplexAudio] | None = None,
-    transcriber: ScriptedTranscriber | None = None,
     openings: bool = False,
     duplex: bool = True,
-    first_voice: str = "",
-    remember_seconds: float = 0.0,
-    tools_first: bool = False,
-    **wanted: object,
+    **more: Any,
 ) -> Talk:
-    """Runs a conversation and returns what happened. `during` is called once the session runs; `wanted`: fields of its
-    choice.
+    """Runs a conversation and returns what happened.
+
+    - `during`: is called once the session runs.
+    - `more`: fields of `SessionParts`, of `SessionConfig`, and of the session's choice.
     """
 
     async def run() -> Talk:
@@ -258,32 +217,20 @@ def simulate(
         for rehearsal in REHEARSALS:
             heard = rehearsal.wrap(heard, seconds)
         around = edge(heard, speaker) if edge is not None else None
-        parts = SessionParts(
-            frontend=frontend or CascadeFrontEnd(mouth, answer_mode, openings=openings),
-            fallback=fallback,
-            fallback_backend=fallback_backend,
-            transcriber=transcriber or ScriptedTranscriber(script),
-            voice_activity=ScriptedVoiceActivity(script),
-            backend=answering,
-            make_backend=make_backend,
-            make_tools=make_tools,
-            make_transcriber=make_transcriber,
-            make_voice=make_voice,
-            cost=cost,
-            source=around.source if around is not None else heard,
-            sink=around.sink if around is not None else speaker,
-            edge=around,
-            recorder=Recorder(record, failures.append) if record else None,
-        )
-        choice = SessionChoice(answer_mode=answer_mode, openings=openings, duplex=duplex, **wanted)  # type: ignore[arg-type]
-        config = SessionConfig(
-            choice,
-            pace="simulated",
-            first_voice=first_voice,
-            remember_seconds=remember_seconds,
-            tools_first=tools_first,
-        )
-        session = Session(parts, config)
+        own: dict[str, Any] = {
+            "frontend": CascadeFrontEnd(mouth, answer_mode, openings=openings),
+            "transcriber": ScriptedTranscriber(script),
+            "voice_activity": ScriptedVoiceActivity(script),
+            "backend": answering,
+            "source": heard if around is None else around.source,
+            "sink": speaker if around is None else around.sink,
+            "edge": around,
+            "recorder": Recorder(record, failures.append) if record else None,
+        }
+        parts = SessionParts(**{**own, **_fields_of(SessionParts, more)})
+        running: dict[str, Any] = {"pace": "simulated", **_fields_of(SessionConfig, more)}
+        choice = SessionChoice(answer_mode=answer_mode, openings=openings, duplex=duplex, **more)
+        session = Session(parts, SessionConfig(choice, **running))
         events: list[e.Event] = []
         async with session:
             session.add_listener(events.append)
@@ -299,6 +246,12 @@ def simulate(
     return talk
 
 
+def _fields_of(kind: type[SessionParts | SessionConfig], given: dict[str, Any]) -> dict[str, Any]:
+    """Takes the fields of `kind` out of `given`. None means the default."""
+    found = {name: given.pop(name) for name in (field.name for field in fields(kind)) if name in given}
+    return {name: value for name, value in found.items() if value is not None}
+
+
 REHEARSALS: list[Any] = []
 """At most one `tests.support.gaps.Rehearsal`: what the talks of a test suffer, and how they went."""
 
@@ -307,6 +260,36 @@ async def change(session: Session, **parts: Any) -> None:
     """Changes a running session, and waits until the change is made or refused."""
     session.change(**parts)
     await session.backends.settled()
+
+
+async def events_of(session: Session, seconds: float = 60.0) -> list[e.Event]:
+    """Runs a session to its end, by itself within so many seconds; returns its events."""
+    events: list[e.Event] = []
+    async with session:
+        session.add_listener(events.append)
+        await asyncio.wait_for(session.ended(), seconds)
+    return events
+
+
+def calling(*calls: tuple[float, Callable[[Session], object]]) -> Callable[[Session], None]:
+    """Calls these functions of the session at these times, for `simulate`; coroutines run as tasks."""
+    tasks: list[asyncio.Task[Any]] = []
+
+    def during(session: Session) -> None:
+        def call_now(call: Callable[[Session], object]) -> None:
+            result = call(session)
+            if asyncio.iscoroutine(result):
+                tasks.append(asyncio.get_running_loop().create_task(result))
+
+        for when, call in calls:
+            asyncio.get_running_loop().call_later(when, call_now, call)
+
+    return during
+
+
+def at(seconds: float, do: Callable[[Session], object]) -> Callable[[Session], None]:
+    """Like `calling`, for a single call."""
+    return calling((seconds, do))
 
 
 def hand_over(session: Session) -> None:

@@ -1,4 +1,4 @@
-"""The languages of talks: phrases, word lists and readings, one module a language.
+"""The languages of conversations: phrases, word lists and readings, one module per language.
 
 `Language` defines the fields; `english.py`, `german.py`, `spanish.py`, `french.py` and `italian.py` fill them in. A new
 language is a new module and an entry in `_MODULES`.
@@ -26,7 +26,7 @@ PROGRAMMING = frozenset("python javascript typescript java rust sql html css bas
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language of talks.
+    """A language of conversations.
 
     `persona`, `small_persona`: the system prompt's first sentence, for a model of any size and for a small one;
     `answer_in` requests the language after a persona of the user's own. `spoken`: how to write an answer that is read

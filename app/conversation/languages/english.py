@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.conversation.languages import PROGRAMMING, Language
 
 N = r"(?<![\w.])(\d+(?:,\d{3})*(?:\.\d+)?)"
-"""A number that is no part of a word."""
+"""A number that is not part of a word."""
 
 LANGUAGE = Language(
     code="en",

@@ -1,7 +1,7 @@
 """What was heard of one revision in a turn: as it was said, as it was meant, and as it was written.
 
-A voice may respell words, and a corrected answer starts in the middle, so what was heard is matched loosely with the
-text, and only forward. Code and tables are heard with the sentence that says where they are.
+A voice may respell words, and a corrected answer starts in the middle, so the heard words are matched loosely with the
+text, and only forwards. Code and tables count as heard with the sentence that announces them.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from app.conversation.speaking.correction import after_bridge
 from app.conversation.words import fold
 
 NEAR = 4
-"""So many words of the text may be skipped to match one that was heard."""
+"""How many words of the text may be skipped to match one that was heard."""
 FAR = 400
-"""Within so many words a match of two in a row is searched for, if one was not near."""
+"""How many words ahead to search for two consecutive words, if there is no match nearby."""
 SAME = 0.5
 """Share of the earlier words that a text must contain to count as their continuation."""
 
@@ -37,11 +37,12 @@ _WRITTEN = re.compile(r"\S+")
 
 @dataclass(slots=True)
 class Progress:
-    """The progress of one revision, which is in the language `code`. `told`: events report what reaches the front-end;
-    else all counts as sent.
+    """The progress of one revision, which is in the language `code`.
+
+    `reported`: events report what reaches the front-end. Otherwise, everything counts as sent.
     """
 
-    told: bool = False
+    reported: bool = False
     code: str = ENGLISH
     fed: int = 0
     """Words that have reached the front-end."""
@@ -71,16 +72,16 @@ class Progress:
 
     def feed(self, words: int) -> None:
         """Counts words that have reached the front-end."""
-        self.told = True
+        self.reported = True
         self.fed += max(0, words)
 
     def take(self, taken: int, waiting: int) -> None:
         """Sets how many tokens the front-end has consumed, and how many wait for their frame."""
-        self.told, self.taken, self.waiting = True, max(0, taken), max(0, waiting)
+        self.reported, self.taken, self.waiting = True, max(0, taken), max(0, waiting)
 
     def sent(self, text: str) -> int:
         """How many letters of `text`, the revision's so far, the front-end has; at least what was heard."""
-        if not self.told:
+        if not self.reported:
             return len(text)
         self._index(text)
         words = len(self._ends)
@@ -99,15 +100,15 @@ class Progress:
 
     @property
     def all_heard(self) -> bool:
-        """Whether the text, as it was when it was last looked at, has been heard to its end."""
+        """Whether the text, when it was last indexed, had been heard to its end."""
         return bool(self._place) and self._place == len(self._words)
 
     def follow(self, text: str) -> None:
-        """Looks at the revision's text so far."""
+        """Updates the index with the revision's text so far."""
         self._index(text)
 
     def hear(self, text: str, said: str, *, seek: bool = False) -> bool:
-        """Takes words that were heard; returns whether there was progress. `seek`: they may begin anywhere in it."""
+        """Processes heard words; returns whether there was progress. `seek`: they may begin anywhere in the text."""
         self._index(text)
         place = self._place
         for word in fold(said):
@@ -115,7 +116,7 @@ class Progress:
         return self._place > place
 
     def go_on(self, text: str, said: str) -> bool:
-        """Continues where an older revision was after `said`; returns whether there was progress."""
+        """Continues after `said`, which comes from an older revision; returns whether there was progress."""
         self._index(text)
         words, place, found = fold(said), self._place, 0
         for word in words:
@@ -205,7 +206,7 @@ class Progress:
 ENOUGH_WORDS = 4
 """This many words in a row identify a place in a text of a few sentences."""
 ALIKE = 0.5
-"""Share of the words heard that must be the text's; else a front-end has spoken in words of its own."""
+"""The share of the words heard that must be the text's; otherwise the front-end has rephrased the answer."""
 LONGER, SLACK = 1.5, 6
 """The text may have so many times the words that were heard, and so many more; else the wrong place was found."""
 
@@ -295,9 +296,9 @@ class HeardPart:
     def written(self, whole: bool, *, marked: bool) -> tuple[WrittenPart, WrittenPart]:
         """Returns the words before those of the answer (a bridge), and what was heard of the answer as it was written.
 
-        Only the former if a front-end speaks in words of its own. `marked`: as Markdown; else as plain text.
+        Only the former if the front-end rephrases answers. `marked`: as Markdown; otherwise as plain text.
         """
-        # A front-end that doesn't report what its words stand for may speak in words of its own.
+        # A front-end that doesn't report what its words stand for may rephrase the answer.
         reached = None if self._unknown and not marked else self._reached(whole)
         if reached is None:
             return WrittenPart(escaped(self.said) if marked else self.said), WrittenPart("")

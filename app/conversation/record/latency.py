@@ -41,7 +41,7 @@ _SPEECH_SECONDS = 2.0
 """Recognition that was skipped so long before the end of the speech still counts."""
 
 SLOW_SECONDS = 1.0
-"""An answer that takes longer is slow in any talk."""
+"""An answer that takes longer is slow in any conversation."""
 
 SLOW_FACTOR = 1.6
 SLOWER_BY_SECONDS = 0.25
@@ -185,7 +185,7 @@ class Stages:
         turn = self._turn(event.turn)
         match event:
             case e.UserResumed():
-                # What was said into the gap was no answer to the whole turn.
+                # What was said in the gap did not answer the complete turn.
                 turn.end = turn.final_at = turn.start = None
                 self.changes += self._answers.pop(event.turn, None) is not None
                 return
@@ -214,7 +214,7 @@ class Stages:
         speech_end, began = end.speech_end, start.at
         revision = self._revisions.get(start.revision)
         if revision is not None and (revision.turn != number or revision.first_words_at is None):
-            revision = None  # the front-end speaks by itself, or on what it got in an earlier turn
+            revision = None  # the front-end answers without a revision, or with one of an earlier turn
         took: dict[Stage, float] = {}
         if end.reason != "typed":
             took["noticing"] = max(0.0, end.at - speech_end)

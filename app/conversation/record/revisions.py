@@ -6,7 +6,7 @@ and the demo derive their own views from it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Generic, Literal, TypeVar
 
 from app.conversation import events as e
@@ -220,8 +220,11 @@ def _change(revision: Revision, event: _About) -> None:
 
 @dataclass(slots=True)
 class BackendUsage:
-    """The counts of one model. `cost` in US dollars; `unpriced` requests have no price, and the tokens of `estimated`
-    ones were counted here and not by the server.
+    """The requests to one model.
+
+    - `superseded`: requests that a newer one ended before their answer was complete.
+    - `cost`: in US dollars, as far as prices are known; `unpriced`: requests whose price is unknown.
+    - `estimated`: requests whose tokens the server has not counted.
     """
 
     requests: int = 0
@@ -262,29 +265,13 @@ class ConversationUsage:
                 counts.estimated += not event.counted
 
     @property
-    def requests(self) -> int:
-        """Requests to all models."""
-        return sum(b.requests for b in self.backends.values())
-
-    @property
-    def superseded(self) -> int:
-        """Requests to all models that were ended by a newer one before their answer was complete."""
-        return sum(b.superseded for b in self.backends.values())
-
-    @property
-    def tokens_in(self) -> int:
-        """Tokens in the requests to all models."""
-        return sum(b.tokens_in for b in self.backends.values())
-
-    @property
-    def tokens_out(self) -> int:
-        """Tokens in the answers of all models."""
-        return sum(b.tokens_out for b in self.backends.values())
-
-    @property
-    def cost(self) -> float:
-        """US dollars, as far as prices are known."""
-        return sum(b.cost for b in self.backends.values())
+    def total(self) -> BackendUsage:
+        """The counts of all models together."""
+        total = BackendUsage()
+        for counts in self.backends.values():
+            for name in (one.name for one in fields(BackendUsage)):
+                setattr(total, name, getattr(total, name) + getattr(counts, name))
+        return total
 
     def _of(self, backend: str, model: str) -> BackendUsage:
         return self.backends.setdefault((backend, model), BackendUsage())

@@ -91,11 +91,11 @@ class Turn:
     revisions: int = 0
     """The oracle revisions with words that there were for an answer before it ended."""
     opened: bool = False
-    """It starts with an opening, which is no part of the answer."""
+    """It starts with an opening, which is not part of the answer."""
     parts: tuple[HeardPart, ...] = field(default=(), repr=False)
     """What it was made of, in order; nothing for the user's turns."""
     _corrections: frozenset[int] = field(default=frozenset(), repr=False, compare=False)
-    """The revisions that correct what was said before, and of which nothing was heard yet."""
+    """The revisions that correct what was said before, but have not been heard yet."""
     _meant: tuple[_State, str] | None = field(default=None, repr=False, compare=False)
     _written: tuple[_State, str] | None = field(default=None, repr=False, compare=False)
 
@@ -123,9 +123,8 @@ class Turn:
 
     @property
     def meant(self) -> str:
-        """What a model should know to have been said: the answer as its model wrote it, or of an answer that was not
-        heard as a whole the sentences that were started. For the user's turns, and where a front-end speaks in words
-        of its own: what was heard.
+        """What later requests contain as this turn: the answer as its model wrote it, up to the end of the last
+        sentence that was started. For the user's turns, and if the front-end rephrases answers: what was heard.
         """
         answers = self._answers
         if not answers:

@@ -1,8 +1,7 @@
-"""From a written answer to the clauses that a voice says one by one.
+"""Converts a written answer to the clauses that a voice says one by one.
 
 Removes what nobody says aloud (code, tables, markup, list marks, links) and writes out what a voice misreads (sums,
-units, money) in the answer's language. It works on a growing text: what was given to the voice stays, however the text
-grows.
+units, money) in the answer's language. The text may grow: what the voice was given never changes.
 """
 
 from __future__ import annotations

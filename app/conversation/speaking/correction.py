@@ -1,8 +1,8 @@
-"""Plans how an answer that is being spoken goes over to a newer revision, the way people correct themselves.
+"""Plans how a spoken answer switches to a newer revision, in the way people correct themselves.
 
-From the words said in this turn and the newer revision's clauses follows which of these are still to be said, and
-whether the two disagree so that a bridge ("or rather") must be spoken. In mid-sentence the newer revision continues
-only where it has the very same words; otherwise it starts with a whole sentence.
+Given the words said in this turn and the newer revision's clauses, it determines which of these still have to be said,
+and whether the two disagree, so that a bridge ("or rather") is needed. The newer revision continues a sentence only if
+it has the same words; otherwise, it starts with a complete sentence.
 """
 
 from __future__ import annotations

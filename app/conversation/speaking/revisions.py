@@ -254,7 +254,7 @@ class Revisions:
         whole question or the revision before it starts alike: a revision that has seen only the beginning of a
         question often answers another question.
 
-        `speaking`: the revision in use, which goes on.
+        `speaking`: the revision in use, which continues.
         """
 
         def held(rule: SpeechRule) -> Verdict:
@@ -273,7 +273,7 @@ class Revisions:
             return passes("in use")
         if revision.wanted:
             return passes("chosen back-end")
-        if ended.told:
+        if ended.explicit:
             return held("incomplete turn")
         others = [other for other in self.of_turn(revision.turn) if other is not revision]
         if any(other.order > revision.order for other in others):

@@ -248,7 +248,7 @@ def longest_silence(moment: Moment, said: SpokenAnswer, revisions: Revisions, ne
             return SILENCE_AT_WORST
     if is_far(newest, moment.at):
         return 0.0
-    return SILENCE if said.ended.told else SILENCE_GUESSED
+    return SILENCE if said.ended.explicit else SILENCE_GUESSED
 
 
 def _gate(moment: Moment, said: SpokenAnswer, revisions: Revisions, revision: KnownRevision) -> Verdict:

@@ -62,9 +62,7 @@ _SENTENCE_START = re.compile(r"(?<=[.?!…]) (?=[A-Z\"“])")
 
 
 def completeness(words: str, language: str = "en") -> Completeness:
-    """Judges `words`, the turn so far as the recogniser writes it. In other languages than English everything is a
-    statement.
-    """
+    """Judges `words`, the turn so far as the recogniser writes it. Always "statement" if it isn't English."""
     if language != "en":
         return "statement"
     sentences = [part for part in _SENTENCE_START.split(words.strip()) if fold(part)]

@@ -34,7 +34,7 @@ class PauseLengths:
     count: int = 0
 
     def add(self, seconds: float) -> None:
-        """Adds a pause after which the same turn went on."""
+        """Adds a pause after which the same turn continued."""
         self.count += 1
         weight = 1 / (min(self.count, REMEMBERED) + TRUST_AFTER)
         self.mean_log += weight * (math.log(max(0.05, seconds)) - self.mean_log)

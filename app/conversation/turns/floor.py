@@ -14,14 +14,14 @@ class TakeFloor:
     """The user has finished turn `turn`: the assistant may speak.
 
     `speech_end`: when the voice ended, None for a typed turn. `heard`: the turn's words if those known so far reach up
-    to the voice's end, else empty. `told`: the user ended the turn with the talk button or by typing; otherwise its end
-    was detected.
+    to the voice's end, else empty. `explicit`: the user ended the turn with the talk button or by typing; otherwise its
+    end was detected.
     """
 
     turn: int
     speech_end: float | None = None
     heard: str = ""
-    told: bool = False
+    explicit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class GoOn:
-    """It was no interruption: say the rest of the answer."""
+    """It was not an interruption: say the rest of the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +49,17 @@ class Interrupt:
 
 @dataclass(frozen=True, slots=True)
 class Yield:
-    """The user goes on with turn `turn`, which was ended too early: be silent and answer it again."""
+    """The user continues turn `turn`, which was ended too early: be silent, and answer it again."""
 
     turn: int
 
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """The user has silenced the assistant: discard the answer, also one that has not begun, and say nothing until the
-    floor is given again.
+    """The user has silenced the assistant: discard the answer, even if it has not begun, and stay silent until
+    `TakeFloor`.
 
-    `turn`: the user's last turn, whose answer is dropped; 0 while the user has another one open, which goes on.
+    `turn`: the user's last turn, whose answer is dropped; 0 if the user has another one open, which continues.
     """
 
     turn: int
@@ -94,7 +94,7 @@ class FloorAfterGap:
         for item in inputs:
             if isinstance(item, TakeFloor | Interrupt | Yield | Silence):
                 self._held = None
-            if isinstance(item, TakeFloor) and not item.told and self._left > 1e-9:
+            if isinstance(item, TakeFloor) and not item.explicit and self._left > 1e-9:
                 self._held = item
             else:
                 out.append(item)

@@ -1,11 +1,11 @@
 """Tracks the user's turns: onset, endpointing, barge-in and backchannels.
 
-The tracker takes what a voice detector says of each frame, and, whenever they arrive, the turn's words and the
-probability that it is finished. Its time is that of the sound, so it needs neither a model nor a clock.
+Its input is the voice detector's windows of each frame and, whenever they arrive, the turn's words and the probability
+that it is finished. Time is measured in audio, so it needs neither a model nor a clock.
 
-A turn may be ended too early, since a pause inside a question can't be told from the question's end by sound alone.
-If the user goes on within `reopen_seconds`, the same turn is opened again and the assistant yields: this is what makes
-quick answers affordable.
+A turn may be ended too early, since a pause within a question can't be distinguished from its end by sound alone. If
+the user continues within `reopen_seconds`, the same turn is opened again and the assistant yields. Only this makes
+quick answers possible.
 """
 
 from __future__ import annotations
@@ -26,23 +26,22 @@ from app.conversation.words import fold, is_backchannel
 class TurnSettings:
     """Times in seconds. What counts as voice, and as an interruption, is in `voice`.
 
-    `pause_seconds` is one window of silence. `patience` in [-1, 1] shifts how long a pause must last to end the turn: 0
-    as fitted, 1 longest. `ask_again`: silences after which the end of the turn is judged again, because the judge can
-    tell more from a longer silence. `unready_seconds`: a turn whose answer is not ready ends no sooner than after this
-    silence, when an opening is nearly due; a user who goes on before that has not been cut off. `answer_seconds`: a
-    user who says "yes" over the assistant and goes on this soon after it has begun an answer.
-
-    A far voice that was heard over the assistant, or right behind the user's turn, is still somebody else's when the
-    assistant falls silent, until it has paused for `far_seconds`.
-
-    A long turn is likely to have more sentences: after `long_voice_seconds` of voice it ends no sooner than after a
-    silence of `long_seconds`, before which its answer is seldom ready anyway. Chosen on the odd questions of MT-Bench,
-    spoken by two synthetic voices: an answer would be heard in a rest of 28 of 52 turns instead of 35; of the even
-    ones, of 25 instead of 29. Of the callers' sentences 3 to 7 % are as long: what people need is not known.
-
-    A user who makes a sound over the assistant for `backchannel_seconds` interrupts it if the recogniser finds words in
-    it; if it finds none, as in laughter, the assistant goes on. If a slow recogniser has reported nothing by
-    `wordless_seconds`, the sound interrupts.
+    - `pause_seconds`: one window of silence.
+    - `patience` in [-1, 1]: shifts how long a pause must last to end the turn; 0 as fitted, 1 longest.
+    - `ask_again`: silences after which the end of the turn is judged again, since longer ones say more.
+    - `unready_seconds`: the least silence that ends a turn whose answer isn't ready, when an opening is nearly due. A
+      user who continues before that has not been cut off.
+    - `answer_seconds`: if a user says "yes" over the assistant and continues within this time, that was the beginning
+      of their answer.
+    - `far_seconds`: a distant voice that was heard over the assistant, or right after the user's turn, is still
+      somebody else's when the assistant falls silent, until it has paused for this long.
+    - `long_voice_seconds`, `long_seconds`: after this much voice, a turn ends only after this silence, since it is
+      likely to have more sentences, and its answer is seldom ready before. Chosen on the odd questions of MT-Bench,
+      spoken by two synthetic voices: an answer would be heard in a pause of 28 of 52 turns instead of 35; on the even
+      ones, of 25 instead of 29. Of the callers' sentences, 3 to 7 % are as long: what people need is not known.
+    - `backchannel_seconds`: a sound of this length over the assistant interrupts it if the recogniser finds words in
+      it. If it finds none, as in laughter, the assistant continues. If a slow recogniser has reported nothing by
+      `wordless_seconds`, the sound interrupts.
     """
 
     voice: VoiceSettings = field(default_factory=VoiceSettings)
@@ -67,9 +66,9 @@ TYPED_SILENCE_SECONDS = 0.2
 LEARNED_PAUSES = (0.15, 2.4)
 """Seconds. Shorter silences belong to words (a stop consonant closes for 0.1 s), longer ones to something else."""
 COVERED_SECONDS = 0.05
-"""Words that reach this close to the voice's end hold all that was said."""
+"""Words that reach this close to the voice's end are complete."""
 WORDLESS_SECONDS = 0.5
-"""The recogniser must have heard this much of a sound before its finding no words counts."""
+"""The recogniser must have processed this much of a sound before it counts as wordless."""
 WORDED_LOOKS = 2
 """How many consecutive decodes of a continuing sound must find words: a single one may mistake a laugh for words."""
 
@@ -83,7 +82,7 @@ class TurnTracker:
 
     - `ends`: the weights of endpointing.
     - `duplex`: the voice alone opens and closes turns; otherwise `press` and `release` do (push-to-talk).
-    - `pauses`: how long this user pauses, which the tracker goes on learning.
+    - `pauses`: how long this user pauses, which the tracker continues to learn.
     - `numbers`: returns the number of the next turn. It is shared with the session, which numbers typed turns.
     """
 
@@ -105,12 +104,11 @@ class TurnTracker:
         self._numbers = numbers or itertools.count(1).__next__
         self._spare = 0  # the number of a turn that was taken back
         self._before = 0  # the turn before the one that the button opened
-        self.echoes = 0
-        """How often the assistant's own words came back and were ignored."""
         self._state: Literal["silent", "speaking", "paused"] = "silent"
         self._run = VoiceRun(self.settings.voice)
-        self._level = SpeechLevel()
-        self._own_words = OwnWords()
+        self.level = SpeechLevel()
+        self.own_words = OwnWords()
+        """The assistant's words that were played, since they may come back through the microphone."""
         self._onset_at = 0.0
         self._voiced = 0.0  # seconds of voice in this turn
         self._last_voice = 0.0
@@ -120,16 +118,16 @@ class TurnTracker:
         self._finished: float | None = None
         self._asked = 0  # how often the end was judged again in this pause
         self._held = False
-        self._wordless = False  # the assistant goes on over this turn, since no words were found in it so far
+        self._wordless = False  # the assistant continues over this turn, since no words were found in it so far
         self._worded = 0  # how often in a row words were found in the turn
         self._pressed = False
         self._presses: list[bool] = []  # and releases since the last frame
         self._unannounced: e.UserStarted | None = None  # the turn that the button opened, while it may be a tap
         self._silences = self._drops = False
-        self._waits_for_silence = False  # the voice goes on from before the last typed turn
+        self._waits_for_silence = False  # the voice has continued since before the last typed turn
         self._ended_turn_voice = _NEVER
         self._passed_voice = _NEVER  # end of a backchannel that may begin an answer
-        self._far_voice = _NEVER  # when somebody far away was heard who was not meant
+        self._far_voice = _NEVER  # when a distant voice was last ignored
         self._reported_pause = -1.0  # the speech end of the last UserPaused
 
     @property
@@ -146,10 +144,6 @@ class TurnTracker:
         """Whether a voice at `at` resumes the turn that has just ended."""
         return at - self._ended_turn_voice <= self.settings.reopen_seconds
 
-    def own_level(self, at: float) -> float | None:
-        """Level of the user's speech in dBFS, from the last turns; None before the first."""
-        return self._level.estimate(at)
-
     def hint_words(self, turn: int, text: str, heard_until: float, language: str = "en") -> None:
         """Updates the words of `turn` and their language."""
         if turn == self.turn:
@@ -161,16 +155,12 @@ class TurnTracker:
         if turn == self.turn and abs(speech_end - self._last_voice) < 1e-6:
             self._finished = probability
 
-    def said(self, text: str, at: float) -> None:
-        """Records words of the assistant that were played at `at`: they may come back through the microphone."""
-        self._own_words.add(text, at)
-
     def silence(self) -> None:
         """The user has silenced the assistant. What they say next does not resume the turn that was answered."""
         self._silences = True
 
     def drop(self) -> None:
-        """The turn that is open is over, and nobody is to answer it."""
+        """Ends the open turn without an answer."""
         self._drops = True
 
     def press(self) -> None:
@@ -182,10 +172,10 @@ class TurnTracker:
         self._presses.append(False)
 
     def type(self, at: float, turn: int) -> list[TurnEvent | FloorCommand]:
-        """The user has typed turn `turn`: it interrupts the assistant and ends a spoken turn that is open.
+        """Adds the typed turn `turn`, which interrupts the assistant and ends an open spoken turn.
 
-        A voice or noise that goes on meanwhile opens no turn until there was a silence; otherwise nobody could type
-        while a television is on.
+        A continuing voice or noise opens no turn until there has been a silence; otherwise, nobody could type while a
+        television is on.
         """
         out: list[TurnEvent | FloorCommand] = []
         if turn < self.turn:
@@ -196,7 +186,7 @@ class TurnTracker:
         self._ended_turn_voice = self._passed_voice = _NEVER
         self._pressed, self._waits_for_silence = False, self.duplex
         self._run.begin()
-        out += (Interrupt(), TakeFloor(turn, told=True))
+        out += (Interrupt(), TakeFloor(turn, explicit=True))
         return out
 
     def hear(
@@ -205,10 +195,10 @@ class TurnTracker:
         """Processes the voice detector's windows of a frame that ended at `at`; returns the events and the commands to
         the front-end that follow, in order.
 
-        `answer_ready` False: nothing could be said yet if the turn ended, so it may as well end a little later.
+        `answer_ready`: see `FrontEnd.could_answer`. If False, the turn may as well end a little later.
         """
         out: list[TurnEvent | FloorCommand] = []
-        self._run.own_level = self.own_level(at)
+        self._run.own_level = self.level.estimate(at)
         self._apply_silence(out)
         self._apply_drop(at, out)
         self._apply_button(at, out)
@@ -237,7 +227,7 @@ class TurnTracker:
         if self._state != "silent":
             self._voiced += WINDOW_SECONDS
             if window.level is not None:
-                self._level.add(window.level)
+                self.level.add(window.level)
         if self._state == "paused" and self._run.seconds >= self.settings.voice.barge_in_seconds - 1e-9:
             self._state, self._finished = "speaking", None
             self._learn_pause(window.end - self._run.seconds)
@@ -253,7 +243,7 @@ class TurnTracker:
             self._waits_for_silence = self._run.silence < TYPED_SILENCE_SECONDS
             return
         goes_on = self.would_resume(at)
-        # A user who was answered a moment ago may well go on: that takes less evidence than an interruption.
+        # A user who was answered a moment ago may well continue, so that takes less evidence than an interruption.
         run = self._run
         goes_on_far = at - self._far_voice <= self.settings.far_seconds
         if run.begins and run.is_far and (assistant_speaks or goes_on or goes_on_far):
@@ -267,12 +257,12 @@ class TurnTracker:
             self._learn_pause(at - voiced)
         else:
             if at - self._passed_voice <= self.settings.answer_seconds:
-                out.append(e.UserResumed(at, self.turn))  # the "yes" that was let pass began this turn
+                out.append(e.UserResumed(at, self.turn))  # the "yes" before was the beginning of this turn
                 self._words, self._words_until, self._worded = "", 0.0, 0
             else:
                 out.append(self._open(at))
             self._held = assistant_speaks
-            # An answer that does not sound yet is not worth holding back.
+            # An answer that isn't audible yet isn't worth holding.
             out.append(Hold(self.turn) if assistant_speaks else Interrupt(turn=self.turn))
         self._state = "speaking"
         self._onset_at = at - voiced
@@ -281,20 +271,19 @@ class TurnTracker:
     def _open(self, at: float) -> e.UserStarted:
         self._before = self.turn
         self.turn, self._spare = self._spare or self._numbers(), 0
-        self._level.start_turn()
+        self.level.start_turn()
         self._state, self._voiced, self._words, self._words_until = "speaking", 0.0, "", 0.0
         self._finished, self._held, self._last_voice, self._passed_voice = None, False, at, _NEVER
         self._wordless, self._worded = False, 0
         return e.UserStarted(at, self.turn)
 
     def _advance(self, at: float, answer_ready: bool, out: list[TurnEvent | FloorCommand]) -> None:
-        """Moves an open turn on: echo, barge-in, pause, end."""
+        """Advances an open turn: echo, barge-in, pause, end."""
         s = self.settings
         quiet = at - self._last_voice
-        if (self._held or self._wordless) and self._own_words.is_echo(
+        if (self._held or self._wordless) and self.own_words.is_echo(
             self._words, onset=self._onset_at, voice_end=self._last_voice, language=self._language
         ):
-            self.echoes += 1
             self._let_pass(at, out)
             self._passed_voice = _NEVER
             return
@@ -303,7 +292,7 @@ class TurnTracker:
         elif self._wordless and self._worded >= WORDED_LOOKS:
             self._wordless = False
             out.append(Interrupt())
-        # A click or a word's release in the silence is no speech yet but moves the speech end: the end is judged again.
+        # A click or a word's release in the silence isn't speech but moves the speech end, so the end is judged again.
         if self._run.silence + 1e-9 >= s.pause_seconds and (
             self._state == "speaking" or self._last_voice != self._reported_pause
         ):
@@ -334,7 +323,7 @@ class TurnTracker:
         return max(wait, s.long_seconds * (1 + min(0.0, self.patience)))
 
     def _resolve_long_hold(self, out: list[TurnEvent | FloorCommand]) -> None:
-        """Decides on a long sound over the assistant: words interrupt it, without words it goes on."""
+        """Decides on a long sound over the assistant: words interrupt it; without words, it continues."""
         wordless = self._words_until >= self._onset_at + WORDLESS_SECONDS and not self._worded
         if self._worded >= WORDED_LOOKS or (self._voiced >= self.settings.wordless_seconds and not wordless):
             self._held = False
@@ -353,7 +342,7 @@ class TurnTracker:
             self._let_pass(at, out)
 
     def _let_pass(self, at: float, out: list[TurnEvent | FloorCommand]) -> None:
-        """It was no interruption: drops the turn and lets the assistant go on, if it does not already."""
+        """Drops the turn, which was not an interruption. The assistant continues, unless it does already."""
         out.append(e.UserBackchannel(at, self.turn, self._words))
         if not self._wordless:
             out.append(GoOn())
@@ -369,10 +358,10 @@ class TurnTracker:
             self._held = self._wordless = False
             out.append(Interrupt())
         if not is_backchannel(self._words, self._language):
-            self._level.keep_turn(at)
+            self.level.keep_turn(at)
         self._state = "silent"
         self._run.begin()
-        # A button says where a turn ends: what follows is a new one.
+        # A button states where a turn ends, so a new one follows.
         self._ended_turn_voice = self._last_voice if reason in ("words", "silence") else _NEVER
         out.append(e.UserEnded(at, self.turn, self._last_voice, reason))
         if not answered:
@@ -403,7 +392,7 @@ class TurnTracker:
                 continue
             self._pressed = pressed
             if not pressed and self._take_back():
-                # As if it had been there to silence the assistant.
+                # A tap silences the assistant.
                 self._silences = True
                 out += (Interrupt(user_speaks=False), e.TalkTapped(at))
                 self._apply_silence(out)
@@ -417,14 +406,14 @@ class TurnTracker:
                 out.append(Interrupt())
 
     def _announce(self, at: float, out: list[TurnEvent | FloorCommand]) -> None:
-        """Tells of the turn that the button has opened, once it can be no tap any more."""
+        """Reports the turn that the button has opened, once the press is too long for a tap."""
         started = self._unannounced
         if started is not None and (self._run.begins or at - started.at >= TAP_SECONDS - 1e-9):
             self._unannounced = None
             out.append(started)
 
     def _take_back(self) -> bool:
-        """Drops the turn that nobody was told of, if there is one."""
+        """Drops the turn that has not been reported yet, if there is one."""
         if self._unannounced is None:
             return False
         self._unannounced, self._state = None, "silent"

@@ -1,4 +1,4 @@
-"""From the voice detector's windows to "somebody surely speaks"; the user's loudness and the assistant's own words."""
+"""Decides whether somebody is speaking; tracks the loudness of the user's speech and the assistant's own words."""
 
 from __future__ import annotations
 
@@ -126,17 +126,17 @@ class VoiceRun:
 
     @property
     def resumes(self) -> bool:
-        """Whether the run goes on with the turn that has just ended, whose speaker is near."""
+        """Whether the run continues the turn that has just ended, whose speaker is near."""
         return self.begins and not self.is_far
 
     @property
     def is_far(self) -> bool:
-        """Whether the run is somebody else's, who is far away."""
+        """Whether the run is the voice of somebody else, who is far away."""
         return self._is_far(self.settings.far_db)
 
     @property
     def interrupts(self) -> bool:
-        """Whether the run is surely speech: no cough, knock or music, and no "mhm"."""
+        """Whether the run is certainly speech: not a cough, a knock, music or "mhm"."""
         s, seconds = self.settings, self.seconds + 1e-9
         if seconds < s.barge_in_seconds or self.is_far:
             return False
@@ -204,7 +204,7 @@ class SpeechLevel:
             self._ended_at = at
 
     def estimate(self, at: float) -> float | None:
-        """Level of the loud part of the user's speech in dBFS; None before the first turn."""
+        """Returns the level in dBFS of the loud part of the user's last turns; None before the first."""
         if not self._turns:
             return None
         return statistics.median(self._turns) - FADE_DB * (at - self._ended_at)
@@ -223,13 +223,13 @@ class OwnWords:
         self._words: deque[tuple[float, str]] = deque()  # each with when it was played
 
     def add(self, text: str, at: float) -> None:
-        """Words that were played at `at`."""
+        """Adds words that were played at `at`."""
         self._words.append((at, text))
         while at - self._words[0][0] > REMEMBERED_SECONDS:
             self._words.popleft()
 
     def is_echo(self, heard: str, *, onset: float, voice_end: float, language: str) -> bool:
-        """Whether `heard`, spoken from `onset` to `voice_end`, is nothing but a stretch of these words."""
+        """Whether `heard`, spoken from `onset` to `voice_end`, is only a part of these words."""
         recent = [(at, text) for at, text in self._words if voice_end - at <= REMEMBERED_SECONDS]
         if not is_echo(heard, " ".join(text for _, text in recent), language):
             return False

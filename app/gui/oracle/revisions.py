@@ -101,7 +101,7 @@ class OracleLog:
         revision = self._talk.apply(event)
         match event:
             case e.OracleRequested() | e.OracleHandedOver() if revision is not None:
-                revision.progress.told, revision.progress.code = self._feeding_known, revision.language
+                revision.progress.reported, revision.progress.code = self._feeding_known, revision.language
                 self._put_first(revision)
             case e.AssistantStarted(turn=turn, revision=number):
                 return self._speak(number, turn)

@@ -122,7 +122,7 @@ class StatusLine(QWidget):
 
     def usage_summary(self) -> str:
         """Returns a one-line summary of usage and cost, or an empty string before the first request."""
-        usage = self.usage
+        usage = self.usage.total
         if not usage.requests:
             return ""
         one = usage.requests == 1
@@ -134,7 +134,7 @@ class StatusLine(QWidget):
         if not taken:
             return parts[0]
         parts.append(self.tr("{0} tokens").format(token_words(taken)))
-        unknown = any(backend.unpriced for backend in usage.backends.values())
+        unknown = usage.unpriced > 0
         if usage.cost or not unknown:
             parts.append(dollars(usage.cost))
         if unknown:
@@ -142,7 +142,7 @@ class StatusLine(QWidget):
         return " · ".join(parts)
 
     def _details(self) -> list[str]:
-        usage = self.usage
+        usage = self.usage.total
         if not usage.requests:
             return [self.tr("The requests to the models, and what they cost, are counted here.")]
         lines = [
@@ -151,7 +151,7 @@ class StatusLine(QWidget):
             ),
             self.tr("{0} tokens in, {1} out").format(f"{usage.tokens_in:,}", f"{usage.tokens_out:,}"),
         ]
-        lines += [f"{backend_words(*name)}: {self._backend(backend)}" for name, backend in usage.backends.items()]
+        lines += [f"{backend_words(*name)}: {self._backend(backend)}" for name, backend in self.usage.backends.items()]
         if self._budget is not None and self._budget.cap > 0:
             lines.append(self._cap(self._budget))
         return lines

@@ -31,7 +31,7 @@ from app.platform.supervision import CARD, CardBusyError
 from app.research.benches.recordings import Conversation, MakeSession, Recording, load_questions
 from app.research.results import report
 from app.session.control import BackendChoice, SessionChoice, SpeechChoice
-from app.session.frame_thread import BROKEN_PART
+from app.session.recorder import BROKEN_PART
 from app.stt.base import TranscriberError
 from app.stt.whisper_decoder import WhisperDecoder
 from app.tts.base import VoiceError

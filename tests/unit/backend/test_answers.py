@@ -1,8 +1,7 @@
 """How a request is made and an answer is read: text, usage, thinking, tools and their calls."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
@@ -10,20 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.backend.attempts import ThinkingTagFilter
 from app.backend.base import (
     BackendError,
     ChatRequest,
     StreamItem,
     ToolCall,
-    ToolCallMessage,
     ToolEnded,
     ToolMessage,
     ToolStarted,
-    Usage,
 )
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
-from app.backend.thinking_tags import ThinkingTagFilter
-from app.backend.tool_calls import BRIDGE, MOST_ROUNDS, stream_with_tools
+from app.backend.tool_calls import BRIDGE, stream_with_tools
 from app.conversation.prompt import ChatMessage
 from app.session.clock import run_simulated
 from app.tools.base import ToolResult, ToolSpec
@@ -112,7 +109,7 @@ async def test_without_a_model_the_servers_first_one_answers(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["compatible", "ollama"])
-async def test_a_server_without_models_says_so(kind: str) -> None:
+async def test_that_a_server_has_no_models_is_reported(kind: str) -> None:
     async with Wire([SPEECHES[kind].models()]) as wire:
         backend = make(kind, wire.url, model="")
         with pytest.raises(BackendError, match="no model") as raised:
@@ -168,7 +165,7 @@ async def test_a_pull_that_fails(last: dict[str, str], fault: Any, kind: str, wo
     assert wire.seen[0].body["model"] == "gemma3"
 
 
-async def test_a_pull_tells_how_far_it_is_and_ends_when_it_is_left() -> None:
+async def test_a_pull_reports_how_far_it_is_and_ends_when_it_is_left() -> None:
     done = Reply(200, NDJSON, parts=(*PULLED, line({"status": "success"})))
     async with wire_for("ollama", done, Reply(200, NDJSON, repeat=PULLED[0], pause=0.01)) as wire:
         backend = make("ollama", wire.url)
@@ -273,23 +270,6 @@ def run(answers: list[tuple[StreamItem, ...]], tools: ScriptedTools, request: Ch
     return run_simulated(talk()), backend
 
 
-def test_the_tool_is_run_and_the_answer_goes_on_with_what_it_gave() -> None:
-    tools = ScriptedTools(0.5)
-    got, backend = run([(CALL, Usage(50, 5)), ("It", " is four.", Usage(70, 6))], tools)
-    assert [item for _, item in got] == [
-        Usage(50, 5),
-        ToolStarted("calculator", CALL.arguments),
-        ToolEnded("calculator", True, "4", 0.5),
-        "It",
-        " is four.",
-        Usage(70, 6),
-    ]
-    first, second = backend.requests
-    assert [spec.name for spec in first.tools] == ["calculator", "mail__send"]
-    assert second.messages == (*ASK.messages, ToolCallMessage((CALL,)), ToolMessage("c1", "calculator", "4"))
-    assert backend.open_streams == 0
-
-
 def test_a_slow_tool_is_bridged_with_words_once_and_only_if_nothing_was_said() -> None:
     got, _ = run([(CALL,), ("Four.",)], ScriptedTools(5.0))
     texts = [(at, item) for at, item in got if isinstance(item, str)]
@@ -298,7 +278,7 @@ def test_a_slow_tool_is_bridged_with_words_once_and_only_if_nothing_was_said() -
     assert "".join(item for _, item in got if isinstance(item, str)) == "Let me see. Four."
 
 
-def test_a_tool_that_fails_is_told_to_the_backend_which_answers_all_the_same() -> None:
+def test_a_tool_that_fails_is_sent_to_the_backend_which_answers_all_the_same() -> None:
     got, backend = run([(CALL,), ("I could not work it out.",)], ScriptedTools(ok=False))
     assert ToolEnded("calculator", False, "It failed.", 0.0) in [item for _, item in got]
     assert backend.requests[1].messages[-1] == ToolMessage("c1", "calculator", "It failed.")
@@ -320,32 +300,7 @@ def test_a_tool_that_was_not_offered_is_not_called_though_the_model_names_it() -
     assert isinstance(refusal, ToolMessage) and "can't be used now" in refusal.text and got[-1][1] == "Not yet."
 
 
-def test_a_backend_that_only_ever_asks_for_tools_is_made_to_answer() -> None:
-    tools = ScriptedTools()
-    got, backend = run([(CALL,)] * MOST_ROUNDS + [("Enough.",)], tools)
-    assert len(tools.calls) == MOST_ROUNDS and got[-1][1] == "Enough."
-    assert [request.may_call for request in backend.requests] == [True] * MOST_ROUNDS + [False]
-    assert backend.requests[-1].tools, "some servers refuse calls of tools that are not defined"
-
-
 def test_a_stream_that_is_left_takes_its_tools_along() -> None:
     tools = ScriptedTools(60.0)
     _, backend = run([(CALL,), ("Never.",)], tools, stop=3.0)
     assert tools.cancelled == 1 and backend.open_streams == 0 and len(backend.requests) == 1
-
-
-async def test_without_tools_to_offer_the_stream_is_the_backends_own() -> None:
-    class Passing:
-        specs = ()
-
-    backend = ScriptedBackend(lambda request: ScriptedAnswer(("Yes.",)))
-    entered = []
-
-    @asynccontextmanager
-    async def stream(request: ChatRequest) -> AsyncIterator[None]:
-        entered.append(request)
-        yield
-
-    backend.stream = stream  # type: ignore[method-assign,assignment]
-    async with stream_with_tools(backend, ASK, Passing()):  # type: ignore[arg-type]
-        assert entered == [ASK]

@@ -354,7 +354,7 @@ async def test_a_web_page_instead_of_a_list_of_models() -> None:
     check_sentence(raised.value)
 
 
-async def test_a_fault_told_in_the_stream() -> None:
+async def test_a_fault_reported_in_the_stream() -> None:
     router = OpenRouter()
     broken = router.broken(("Paris", " is"))
     got, error, _ = await fault_then_answer("compatible", broken)

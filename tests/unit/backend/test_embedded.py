@@ -58,7 +58,7 @@ async def test_a_question_that_kills_the_child_is_asked_again(plan: Path) -> Non
         assert await ask(backend) == "Paris is it."
 
 
-async def test_a_child_that_dies_again_is_told_with_its_cause_and_the_next_question_is_answered(plan: Path) -> None:
+async def test_a_child_that_dies_again_is_reported_with_its_cause_and_the_next_question_is_answered(plan: Path) -> None:
     async with opened(plan, "dies at 2", "dies at 2") as backend:
         with pytest.raises(BackendError, match=MEMORY) as told:
             await ask(backend)

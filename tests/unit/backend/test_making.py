@@ -36,7 +36,7 @@ async def test_without_a_key_or_an_address() -> None:
 
 
 @each
-async def test_before_it_is_opened_it_says_so(kind: str) -> None:
+async def test_a_request_before_opening_fails_with_a_message(kind: str) -> None:
     with pytest.raises(BackendError, match="not been opened") as raised:
         await say(make(kind, "http://127.0.0.1:9"))
     assert raised.value.kind == "setup"
@@ -105,7 +105,7 @@ async def test_one_that_failed_rests_and_then_is_asked_again() -> None:
     assert chooser.choose(2, "w").backend is stem
 
 
-async def test_a_backend_that_can_not_be_opened_is_told_and_passed_over() -> None:
+async def test_a_backend_that_can_not_be_opened_is_reported_and_passed_over() -> None:
     everyday, stem = backend("small"), backend("large", Broken)
     chooser = router({"everyday": everyday, "stem": stem}, ["stem"], [0.0])
     await chooser.open()
@@ -178,7 +178,7 @@ def test_a_key_belongs_to_its_own_host_over_tls(provider: str, url: str, names: 
     assert key_names(provider, url) == names
 
 
-async def test_no_key_is_looked_up_for_what_is_no_address() -> None:
+async def test_no_key_is_looked_up_for_what_is_not_an_address() -> None:
     asked: list[tuple[str, ...]] = []
     backend = make_backend("openai", base_url="localhost", key=lambda names: asked.append(tuple(names)) or SECRET)
     with pytest.raises(BackendError, match="is not a server address"):
@@ -186,7 +186,7 @@ async def test_no_key_is_looked_up_for_what_is_no_address() -> None:
     assert not asked
 
 
-def test_what_a_backend_was_made_for_is_told_without_what_is_secret() -> None:
+def test_what_a_backend_was_made_for_is_shown_without_secrets() -> None:
     url = "https://ann:pass@server.example/v1?key=word"
     made = make_backend("compatible", model="m", base_url=url)
     assert made_for(made) == ("compatible", "m", "https://server.example/v1")

@@ -98,7 +98,7 @@ async def test_a_look_alike_of_ollama_that_loads_nothing_is_opened(status: int) 
 
 
 @pytest.mark.parametrize("status", [404, 405, 501])
-async def test_a_look_alike_of_ollama_that_fetches_nothing_says_so(status: int) -> None:
+async def test_a_look_alike_of_ollama_that_fetches_nothing_is_reported(status: int) -> None:
     async with Wire([Reply(status, body=b'{"error": "no such call"}')]) as wire:
         with pytest.raises(BackendError, match="fetches no models") as raised:
             async for _ in make("ollama", wire.url).pull("gemma3"):  # type: ignore[attr-defined]
@@ -106,7 +106,7 @@ async def test_a_look_alike_of_ollama_that_fetches_nothing_says_so(status: int) 
     check_sentence(raised.value)
 
 
-async def test_a_server_tells_how_much_it_reads() -> None:
+async def test_a_server_reports_how_much_it_reads() -> None:
     for speech, size in ((SPEECHES["compatible"], {"n_ctx": 1000}), (Vllm(), {"max_model_len": 1000})):
         async with Wire([speech.models("other", "tiny", **size)]) as wire:  # type: ignore[arg-type]
             backend = make("compatible", wire.url, model="tiny")

@@ -2,16 +2,17 @@
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from app.backend.base import BackendError, ChatRequest, Notice, Thinking, Usage
+from app.backend.base import ChatRequest, Notice, Thinking, Usage
 from app.backend.dialect import Refusal, RequestForm, first_form, forms_after, stated_form
 from app.backend.model_record import ModelRecord, ModelRecords
-from app.backend.ollama import OllamaBackend
 from app.backend.openai_compatible import OpenAICompatibleBackend
 from app.backend.openai_faults import rate_limit
 from app.backend.providers import make_backend
@@ -22,7 +23,20 @@ from tests.support.provider_protocols import SSE, event, line, whole
 from tests.support.scripted import ScriptedTurn
 from tests.support.talks import simulate
 from tests.support.wire import Reply, Wire
-from tests.unit.backend.adapters import CLOCK, REQUEST, SPEECHES, TEXT, ask, fail, say
+from tests.unit.backend.adapters import (
+    CLOCK,
+    REQUEST,
+    SPEECHES,
+    TEXT,
+    answers_to,
+    ask,
+    fail,
+    has_words,
+    opened,
+    opening,
+    say,
+    words_in,
+)
 
 WITH_TOOLS = replace(REQUEST, tools=(CLOCK,))
 
@@ -43,10 +57,13 @@ class Server(Wire):
         return [seen.body for seen in self.seen]
 
 
-def compatible(url: str, records: ModelRecords | None = None, model: str = "tiny") -> OpenAICompatibleBackend:
-    backend = OpenAICompatibleBackend(base_url=f"{url}/v1", model=model)
-    backend.records = records or backend.records
-    return backend
+@asynccontextmanager
+async def compatible(answer: Any, model: str = "tiny") -> AsyncIterator[tuple[Server, OpenAICompatibleBackend]]:
+    """A server that answers by `answer`, and an adapter that is open for it."""
+    async with Server(answer) as server:
+        backend = OpenAICompatibleBackend(base_url=f"{server.url}/v1", model=model)
+        async with opening(backend):
+            yield server, backend
 
 
 def refused(message: str, **details: str) -> Reply:
@@ -64,20 +81,14 @@ async def test_room_that_was_too_small_is_not_a_parameter_that_was_refused() -> 
     def answer(body: Any) -> Reply:
         return refused(OUT_OF_ROOM) if body["max_tokens"] < 400 else SPEECHES["compatible"].answer()
 
-    async with Server(answer) as server:
-        backend = compatible(server.url)
-        await backend.open()
+    async with compatible(answer) as (server, backend):
         assert await say(backend) == await say(backend) == TEXT
-        await backend.close()
     assert [body["max_tokens"] for body in server.bodies] == [50, 400, 400]
 
 
-async def test_room_that_stays_too_small_is_told_as_what_it_is() -> None:
-    async with Server(lambda body: refused(OUT_OF_ROOM)) as server:
-        backend = compatible(server.url)
-        await backend.open()
+async def test_room_that_stays_too_small_is_reported_as_what_it_is() -> None:
+    async with compatible(lambda body: refused(OUT_OF_ROOM)) as (server, backend):
         _, error = await fail(backend)
-        await backend.close()
     assert error.kind == "empty" and len(server.bodies) == 2
 
 
@@ -86,17 +97,11 @@ async def test_tools_are_kept_if_only_the_thinking_is_in_their_way() -> None:
         fits = "tools" not in body or body.get("reasoning_effort") == "none"
         return SPEECHES["compatible"].answer() if fits else refused(TOOLS_WITH_EFFORT)
 
-    async with Server(answer) as server:
-        backend = compatible(server.url, model="gpt-5.4")
-        await backend.open()
+    async with compatible(answer, "gpt-5.4") as (server, backend):
         for _ in range(2):
             assert not [item for item in await ask(backend, WITH_TOOLS) if isinstance(item, Notice)]
-        await backend.close()
-    assert [(body.get("reasoning_effort"), "tools" in body) for body in server.bodies] == [
-        (None, True),
-        ("none", True),
-        ("none", True),
-    ]
+    assert all("tools" in body for body in server.bodies)
+    assert [body.get("reasoning_effort") for body in server.bodies] == [None, "none", "none"]
 
 
 async def test_values_that_a_server_lists_are_used_and_kept_for_the_next_session(tmp_path: Path) -> None:
@@ -108,9 +113,8 @@ async def test_values_that_a_server_lists_are_used_and_kept_for_the_next_session
         for _ in range(2):
             backend = OpenAICompatibleBackend(base_url=server.url, model="gpt-5", api_key="x", provider="openai")
             backend.records = ModelRecords(lambda: tmp_path / "records.json")
-            await backend.open()
-            assert await say(backend) == TEXT
-            await backend.close()
+            async with opening(backend):
+                assert await say(backend) == TEXT
     assert [body["reasoning_effort"] for body in server.bodies] == ["none", "minimal", "minimal"]
 
 
@@ -155,15 +159,12 @@ def gpt_oss(body: Any) -> Reply:
     return replace(answer, parts=(thought, *answer.parts))
 
 
-async def ask_gpt_oss(shown: dict[str, Any], records: ModelRecords | None = None) -> list[tuple[Any, int]]:
+async def ask_gpt_oss(shown: dict[str, Any], answer: Any = gpt_oss) -> list[tuple[Any, int]]:
     standing = {**SPEECHES["ollama"].standing("tiny:latest"), "/api/show": whole(200, shown)}  # type: ignore[attr-defined]
-    async with Server(gpt_oss, standing) as server:
-        backend = OllamaBackend(base_url=server.url, model="tiny:latest")
-        await backend.open()
+    async with opened("ollama", wire=Server(answer, standing)) as (server, backend):
         for _ in range(3):
             assert await say(backend, replace(REQUEST, max_tokens=160)) == TEXT
-        await backend.close()
-    return [(body.get("think"), body["options"]["num_predict"]) for body in server.bodies]
+    return [(seen.body.get("think"), seen.body["options"]["num_predict"]) for seen in server.seen]
 
 
 async def test_a_model_that_thinks_anyway_is_asked_twice_once() -> None:
@@ -180,52 +181,32 @@ async def test_a_level_that_is_refused_is_not_sent_again() -> None:
             return SPEECHES["ollama"].refusal(400, 'think value "low" is not supported for this model')
         return gpt_oss(body)
 
-    standing = {**SPEECHES["ollama"].standing("tiny:latest"), "/api/show": whole(200, SHOWN_OLD)}  # type: ignore[attr-defined]
-    async with Server(answer, standing) as server:
-        backend = OllamaBackend(base_url=server.url, model="tiny:latest")
-        await backend.open()
-        for _ in range(4):
-            assert await say(backend, replace(REQUEST, max_tokens=160)) == TEXT
-        await backend.close()
-    thinks = [body.get("think") for body in server.bodies]
-    assert thinks == [False, False, "low", False, False, False]
+    thinks = [think for think, _ in await ask_gpt_oss(SHOWN_OLD, answer)]
+    assert thinks == [False, False, "low", False, False]
 
 
 async def test_thoughts_that_a_server_streams_get_room_from_the_next_question_on() -> None:
     speech = SPEECHES["compatible"]
     thought = speech.delta("").replace(b'"content": ""', b'"content": "", "reasoning_content": "Hm. "')
     answer = speech.answer()
-    async with Server(lambda body: replace(answer, parts=(thought, *answer.parts))) as server:
-        backend = compatible(server.url)
-        await backend.open()
-        items = await ask(backend)
-        assert Thinking(4) in items
-        await ask(backend)
-        await backend.close()
-    assert [body["max_tokens"] for body in server.bodies] == [50, 400]
+    items, bodies = await answers_to("compatible", *[replace(answer, parts=(thought, *answer.parts))] * 2, times=2)
+    assert Thinking(4) in items and [body["max_tokens"] for body in bodies] == [50, 400]
 
 
 async def test_a_server_that_loads_its_model_is_waited_for() -> None:
     loading = whole(503, {"error": {"code": 503, "message": "Loading model", "type": "unavailable_error"}})
-    script = [*[loading] * 8, SPEECHES["compatible"].answer()]
-    async with Wire(script) as wire:
-        backend = compatible(wire.url)
-        await backend.open()
-        items = await ask(backend)
-        await backend.close()
+    items, _ = await answers_to("compatible", *[loading] * 8, SPEECHES["compatible"].answer())
     notices = [item.sentence for item in items if isinstance(item, Notice)]
     assert len(notices) == 1 and "still loading" in notices[0]
-    assert "".join(item for item in items if isinstance(item, str)) == TEXT
+    assert words_in(items) == TEXT
 
 
 async def test_how_long_a_first_token_may_take_is_kept_with_the_server() -> None:
-    async with Wire([replace(SPEECHES["compatible"].answer(), wait=30.0)]) as wire:
-        backend = compatible(wire.url)
-        await backend.open()
+    late = replace(SPEECHES["compatible"].answer(), wait=30.0)
+    async with compatible(lambda body: late) as (_, backend):
         assert backend.record is not None
         backend.record.first_token_seconds = 0.2
         _, error = await fail(backend)
-        await backend.close()
     assert error.kind == "timeout"
 
 
@@ -235,11 +216,7 @@ async def test_tokens_of_thinking_that_only_the_total_counts_are_paid_for() -> N
         {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [], "usage": usage}
     )
     answer = SPEECHES["compatible"].answer(usage=(0, 0, 0))
-    async with Wire([Reply(200, SSE, parts=(*answer.parts[:-1], chunk, answer.parts[-1]))]) as wire:
-        backend = compatible(wire.url)
-        await backend.open()
-        items = await ask(backend)
-        await backend.close()
+    items, _ = await answers_to("compatible", Reply(200, SSE, parts=(*answer.parts[:-1], chunk, answer.parts[-1])))
     assert Usage(20, 105) in items
 
 
@@ -257,7 +234,7 @@ def test_the_thoughts_of_a_superseded_stream_are_paid_for() -> None:
     assert superseded.tokens_out >= 4_000 and not superseded.counted
 
 
-def test_the_user_is_told_once_that_the_model_is_thinking() -> None:
+def test_the_user_is_informed_once_that_the_model_is_thinking() -> None:
     def reply(request: ChatRequest) -> ScriptedAnswer:
         return ScriptedAnswer((*[Thinking(20)] * 200, "Paris", " is", " it."), 0.1, 0.1)
 
@@ -299,13 +276,9 @@ async def test_a_stated_limit_replaces_the_assumed_one() -> None:
         "x-ratelimit-reset-requests": "2s",
     }
     answer = SPEECHES["compatible"].answer()
-    async with Wire([replace(answer, headers={**answer.headers, **headers})]) as wire:
-        backend = compatible(wire.url)
-        await backend.open()
-        assert backend.record is not None
+    async with compatible(lambda body: replace(answer, headers={**answer.headers, **headers})) as (_, backend):
         await say(backend)
-        assert backend.record.pace_of(backend.traits).budget.limit == 60
-        await backend.close()
+        assert backend.record is not None and backend.record.pace_of(backend.traits).budget.limit == 60
 
 
 def test_a_session_is_not_starved_by_the_requests_of_an_earlier_one() -> None:
@@ -422,30 +395,20 @@ async def test_a_server_that_never_wanted_a_key_has_no_keyring_opened_for_it() -
                 records=records,
             )
             if len(looked_up) == 1 and records.wants_key(f"{wire.url}/v1") is None:
-                await backend.open()
-                assert await say(backend) == TEXT
-                await backend.close()
+                async with opening(backend):
+                    assert await say(backend) == TEXT
     assert len(looked_up) == 1
 
 
 async def test_a_refusal_without_a_time_to_wait_gets_one() -> None:
-    busy = SPEECHES["compatible"].refusal(429)
-    async with Wire([busy] * 3) as wire:
-        backend = compatible(wire.url)
-        await backend.open()
-        with pytest.raises(BackendError, match="in a while") as raised:
-            await say(backend)
-        await backend.close()
-    assert raised.value.kind == "quota" and raised.value.retry_after > 0
+    async with opened("compatible", *[SPEECHES["compatible"].refusal(429)] * 3) as (_, backend):
+        _, error = await fail(backend)
+    assert has_words(error, "in a while") and error.kind == "quota" and error.retry_after > 0
 
 
 async def test_the_last_round_of_tools_is_sent_with_them_and_without_a_choice() -> None:
-    async with Server(lambda body: SPEECHES["compatible"].answer()) as server:
-        backend = compatible(server.url)
-        await backend.open()
-        await say(backend, replace(WITH_TOOLS, may_call=False))
-        await backend.close()
-    [body] = server.bodies
+    request = replace(WITH_TOOLS, may_call=False)
+    _, [body] = await answers_to("compatible", SPEECHES["compatible"].answer(), request=request)
     assert body["tools"] and body["tool_choice"] == "none"
 
 
@@ -454,10 +417,7 @@ async def test_a_server_without_tool_choice_gets_no_tools_in_the_last_round() ->
         return refused("Unknown parameter: tool_choice", param="tool_choice") if "tool_choice" in body else good
 
     good = SPEECHES["compatible"].answer()
-    async with Server(answer) as server:
-        backend = compatible(server.url)
-        await backend.open()
+    async with compatible(answer) as (server, backend):
         await say(backend, replace(WITH_TOOLS, may_call=False))
         await say(backend, WITH_TOOLS)
-        await backend.close()
     assert ["tools" in body for body in server.bodies] == [True, False, True]

@@ -92,7 +92,7 @@ BROKEN = (
 
 
 @pytest.mark.parametrize("content", BROKEN, ids=range(len(BROKEN)))
-def test_a_broken_table_is_told_and_kept_beside_the_new_one(path: Path, content: bytes) -> None:
+def test_a_broken_table_is_reported_and_kept_beside_the_new_one(path: Path, content: bytes) -> None:
     path.parent.mkdir()
     path.write_bytes(content)
     mine, problem = read_users(path)
@@ -107,7 +107,7 @@ def test_a_broken_table_is_told_and_kept_beside_the_new_one(path: Path, content:
 
 
 @pytest.mark.parametrize("version", [0, 2])
-def test_a_table_of_another_version_is_told_and_kept_beside_the_new_one(path: Path, version: int) -> None:
+def test_a_table_of_another_version_is_reported_and_kept_beside_the_new_one(path: Path, version: int) -> None:
     path.parent.mkdir()
     content = json.dumps({"version": version, "models": {"gpt-4.1": {"in": 1, "out": 1}}})
     path.write_text(content)
@@ -127,7 +127,7 @@ def test_a_write_that_fails_leaves_the_old_table(path: Path, monkeypatch: pytest
     assert list(models(path)) == ["x"] and os.listdir(path.parent) == ["prices.json"]
 
 
-def test_the_apps_rows_and_the_users_are_told_apart(book: PriceService, path: Path) -> None:
+def test_the_apps_rows_and_the_users_are_distinguished(book: PriceService, path: Path) -> None:
     own = read_prices(resource("prices.json"))
     write_prices(path, {"gpt-4.1": Price(9, 9, 9), "mine": Price(1, 0, 2)})
     rows, problem = book.prices()
@@ -189,7 +189,7 @@ def test_a_saved_table_counts_at_once(book: PriceService) -> None:
     assert backends.cost(backend, usage) is None
 
 
-def test_a_table_that_can_not_be_saved_is_told_and_the_old_one_counts_on(book: PriceService, path: Path) -> None:
+def test_a_table_that_can_not_be_saved_is_reported_and_the_old_one_counts_on(book: PriceService, path: Path) -> None:
     path.parent.write_text("a file where the folder should be")
     with pytest.raises(UserError, match="could not be saved") as told:
         book.keep_prices([PriceRow("mine", Price(4, 4, 4))], ())

@@ -101,7 +101,7 @@ async def test_every_provider_answers_and_is_asked_rightly_from_then_on(name: st
 
 
 @pytest.mark.parametrize("per_minute", [10, 15, 30, 60])
-async def test_a_rate_limit_is_used_up_and_told(per_minute: int) -> None:
+async def test_a_rate_limit_is_used_up_and_reported(per_minute: int) -> None:
     row, now = replace(ROWS["Groq gpt-oss"], per_minute=per_minute), [1000.0]
     server = RuleServer(row, clock=lambda: now[0])
     async with asked(row, server) as backend:

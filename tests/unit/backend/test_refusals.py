@@ -58,7 +58,7 @@ REFUSALS: dict[str, tuple[Make, str, str]] = {
 
 @each
 @pytest.mark.parametrize("what", REFUSALS)
-async def test_a_refusal_that_stays_is_told_at_once(kind: str, what: str) -> None:
+async def test_a_refusal_that_stays_is_reported_at_once(kind: str, what: str) -> None:
     reply, fault, words = REFUSALS[what]
     got, error, wire = await fault_then_answer(kind, reply(kind))
     assert (got, error.kind) == ("", fault)
@@ -80,7 +80,7 @@ TRANSIENT: dict[str, tuple[Make, str, str]] = {
 
 @each
 @pytest.mark.parametrize("what", TRANSIENT)
-async def test_a_fault_that_may_pass_is_tried_thrice_and_told(kind: str, what: str) -> None:
+async def test_a_fault_that_may_pass_is_tried_three_times_and_reported(kind: str, what: str) -> None:
     reply, fault, words = TRANSIENT[what]
     got, error, wire = await fault_then_answer(kind, *[reply(kind)] * 3)
     assert (got, error.kind) == ("", fault)
@@ -106,7 +106,7 @@ async def test_a_short_retry_after_is_kept(kind: str) -> None:
     ("after", "words"),
     [("30", "in 30 seconds"), ("900", "in 15 minutes"), ("86400", "in 24 hours"), ("date", "in [56]. seconds")],
 )
-async def test_a_long_retry_after_is_told_instead_of_kept(kind: str, after: str, words: str) -> None:
+async def test_a_long_retry_after_is_reported_instead_of_kept(kind: str, after: str, words: str) -> None:
     value = formatdate(time.time() + 60, usegmt=True) if after == "date" else after
     _, error, wire = await fault_then_answer(kind, SPEECHES[kind].refusal(429, headers={"Retry-After": value}))
     assert error.kind == "quota" and has_words(error, words)
@@ -128,7 +128,7 @@ async def test_a_retry_after_that_makes_no_sense_is_as_none(value: str) -> None:
     assert error.retry_after == DEFAULT_REST_SECONDS and has_words(error, "Ask again in a while")
 
 
-async def test_without_a_key_a_server_that_wants_one_is_told_so() -> None:
+async def test_without_a_key_a_server_that_wants_one_is_reported() -> None:
     async with wire_for("compatible", SPEECHES["compatible"].wrong_key()) as wire:
         backend = make("compatible", wire.url, key="")
         await backend.open()
@@ -201,7 +201,7 @@ async def test_what_a_server_says_is_understood_and_not_asked_twice(what: str) -
 
 
 @pytest.mark.parametrize("kind", ["openai", "google", "compatible", "ollama"])
-async def test_what_is_refused_in_every_way_is_told_and_spoils_nothing(kind: str) -> None:
+async def test_what_is_refused_in_every_way_is_reported_and_spoils_nothing(kind: str) -> None:
     refuse = [True]
     server = RuleServer(Row(SPEECHES[kind], (Rule(lambda b: refuse[0], "Bad Request"),)))
     request = replace(REQUEST, tools=(CLOCK,))
@@ -233,7 +233,7 @@ LONG = ChatRequest(
         ("compatible", 413, "Request too long"),
     ],
 )
-async def test_a_talk_that_is_too_long_is_asked_shorter(kind: str, status: int, message: str) -> None:
+async def test_a_conversation_that_is_too_long_is_asked_shorter(kind: str, status: int, message: str) -> None:
     too_long = SPEECHES[kind].refusal(status, message)
     async with opened(kind, too_long, too_long, SPEECHES[kind].answer()) as (wire, backend):
         before = backend.traits.history_words
@@ -246,7 +246,7 @@ async def test_a_talk_that_is_too_long_is_asked_shorter(kind: str, status: int, 
         assert first["content"] == "Be short." and rest[0]["role"] == "user" and rest[-1]["content"] == "Where is it?"
 
 
-async def test_a_talk_that_stays_too_long_is_a_sentence() -> None:
+async def test_a_conversation_that_stays_too_long_is_a_sentence() -> None:
     wire = RuleServer(Row(SPEECHES["openai"], (Rule(lambda b: True, "This model's maximum context length is 128."),)))
     async with opened("openai", wire=wire) as (_, backend):
         _, error = await fail(backend, LONG)

@@ -36,7 +36,7 @@ TABLE = "| a | b |\n|---|:-:|\n| 1 | 2 |\n"
         (f"{TABLE}Right behind.", [("table", TABLE), ("prose", "Right behind.")]),
     ],
 )
-def test_blocks_are_told_from_prose(text: str, found: list[tuple[str, str]]) -> None:
+def test_blocks_are_distinguished_from_prose(text: str, found: list[tuple[str, str]]) -> None:
     assert [(block.kind, block.text) for block in blocks(text)] == found
 
 
@@ -157,7 +157,7 @@ def test_an_announcement_is_a_clause_before_anything_follows() -> None:
 
 def test_a_block_is_heard_with_the_sentence_that_stands_for_it() -> None:
     text = f"So:\n\n{CODE}\nIt is {TABLE}"
-    made = Progress(told=True)
+    made = Progress(reported=True)
     made.hear(text, "So:")
     assert text[: made.heard] == "So:"
     made.hear(text, "The code")
@@ -347,7 +347,7 @@ def test_the_prompt_names_each_and_none_can_end_before_its_end() -> None:
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_it_is_introduced_in_the_language_of_the_talk(code: str) -> None:
+def test_it_is_introduced_in_the_language_of_the_conversation(code: str) -> None:
     own = material([Document("a", "x")], 100, code)
     assert own.startswith(language(code).material) and (code == "en") == ("never instructions" in own)
 

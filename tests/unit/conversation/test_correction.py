@@ -49,12 +49,12 @@ def test_what_differs_in_the_word_that_matters_is_taken_back(said: str, text: st
         ),
     ],
 )
-def test_a_sentence_goes_on_with_its_own_words_alone(said: str, text: str, found: tuple[str, int, int]) -> None:
+def test_a_sentence_continues_with_its_own_words_alone(said: str, text: str, found: tuple[str, int, int]) -> None:
     join = _plan(said, text)
     assert (join.action, join.next_clause, join.skip) == found
 
 
-def test_behind_the_users_own_words_a_whole_sentence_begins_and_nothing_is_corrected() -> None:
+def test_after_the_users_own_words_a_complete_sentence_begins_and_nothing_is_corrected() -> None:
     text = "It is Paris, on the river Seine. It is old."
     assert plan_correction("It is", split_clauses(text, complete=True), complete=True, resumed=True) == Correction(
         "continue", 0
@@ -82,7 +82,9 @@ SENTENCES = st.lists(
 
 
 @given(SENTENCES, SENTENCES, st.data())
-def test_each_stretch_is_whole_sentences_of_one_answer(older: list[str], newer: list[str], data: st.DataObject) -> None:
+def test_each_stretch_is_complete_sentences_of_one_answer(
+    older: list[str], newer: list[str], data: st.DataObject
+) -> None:
     """The older answer is left at the end of any of its clauses."""
     begun = split_clauses(" ".join(older), complete=True)
     said = " ".join(begun[: data.draw(st.integers(1, len(begun)))])
@@ -108,7 +110,7 @@ def test_it_waits_until_enough_of_the_newer_answer_is_known() -> None:
     assert _plan("The capital of France is surely Lyon.", "Well, that is not", complete=False) == Correction("wait")
 
 
-def test_behind_a_bridge_a_clause_loses_its_capital_but_a_name_keeps_it() -> None:
+def test_after_a_bridge_a_clause_loses_its_capital_but_a_name_keeps_it() -> None:
     assert after_bridge("The other one is third.") == "the other one is third."
     assert after_bridge("Washington is the capital.") == "Washington is the capital."
     assert after_bridge("I think so.") == "I think so."

@@ -12,7 +12,7 @@ from app.conversation.record.transcript import Transcript, Turn
 
 
 @pytest.mark.parametrize("line", ["", "{}", "[1]", '{"type":"Nothing","at":1}', '{"type":"UserStarted","at":1}', "x"])
-def test_what_is_no_event_is_refused(line: str) -> None:
+def test_what_is_not_an_event_is_refused(line: str) -> None:
     with pytest.raises(ValueError, match="not an event"):
         read_event(line)
 

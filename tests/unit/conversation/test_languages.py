@@ -37,7 +37,7 @@ def test_signs_units_and_money_are_said_in_the_answers_language(code: str, writt
     assert spoken(written, code) == said
 
 
-def test_a_model_is_asked_in_the_talks_language_and_keeps_a_persona_of_the_users() -> None:
+def test_a_model_is_asked_in_the_conversations_language_and_keeps_a_persona_of_the_users() -> None:
     assert "auf Deutsch" in system_prompt(PERSONA, code="de") and "You" not in system_prompt(PERSONA, code="de")
     assert system_prompt("Small.", code="es") == language("es").small_persona
     told = system_prompt(PERSONA, "Du bist ein Pirat.", "short", "de")
@@ -62,12 +62,7 @@ def test_words_that_only_say_go_on_are_those_of_the_language(code: str, words: s
     assert is_backchannel(words, code) is only
 
 
-def test_a_correction_is_bridged_in_the_language() -> None:
-    join = plan_correction("Die Antwort ist zwölf.", ["Es sind siebzehn.", "Ganz sicher."], complete=True, code="de")
-    assert (join.action, join.bridge) == ("correct", "Oder besser gesagt:")
-
-
-def test_every_language_has_all_that_a_talk_needs() -> None:
+def test_every_language_has_all_that_a_conversation_needs() -> None:
     for code in CODES:
         one = language(code)
         assert one.code == code and len(one.openings) >= 5 and len(one.bridges) == 3 and len(one.backchannels) > 15
@@ -148,7 +143,7 @@ def test_what_contradicts_is_corrected_in_every_language(code: str, said: str, n
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_the_app_says_no_command_by_itself(code: str) -> None:
+def test_the_app_says_no_command_on_its_own(code: str) -> None:
     said = {word for phrase in (*language(code).openings, *language(code).bridges) for word in fold(phrase)}
     known = language(code).commands & said
     assert known <= {"no", "wait", "nein", "warte", "non", "attends", "aspetta", "espera", "hold"}, "in bridges alone"

@@ -174,17 +174,6 @@ def test_what_was_said_into_a_gap_is_no_answer_to_the_resumed_turn() -> None:
     assert found.asked_again
 
 
-def test_an_interruption_is_answered_and_counted_like_any_other_turn() -> None:
-    stages = fold(
-        *turn_of(1, 3.0)[:-1],
-        e.UserStarted(4.5, 2),
-        e.AssistantHeld(4.5, 1),
-        e.AssistantEnded(4.6, 1, True),
-        *turn_of(2, 6.0, backend=0.5)[1:],
-    )
-    assert [round(found.response, 6) for found in stages.answers] == [0.76, 0.96]
-
-
 def test_an_answer_that_was_held_and_went_on_counts_once_and_a_backchannel_does_not() -> None:
     stages = fold(
         *turn_of(1, 3.0)[:-1],
@@ -218,7 +207,7 @@ def test_a_typed_turn_has_no_recognition_in_it() -> None:
 
 
 @pytest.mark.parametrize("revision", [0, 1])
-def test_a_front_end_that_speaks_by_itself_waits_for_no_backend(revision: int) -> None:
+def test_a_front_end_that_speaks_on_its_own_waits_for_no_backend(revision: int) -> None:
     stages = fold(
         asked(1.0, 1, 1, True),
         e.OracleDelta(1.1, 1, "Old."),
@@ -270,7 +259,7 @@ def test_only_the_newest_answers_are_kept() -> None:
 
 
 @pytest.mark.parametrize("answer_mode", ["thinking", "after"])
-def test_the_pieces_of_whole_talks_add_up(answer_mode: e.AnswerMode) -> None:
+def test_the_pieces_of_complete_conversations_add_up(answer_mode: e.AnswerMode) -> None:
     def reply(request: ChatRequest) -> ScriptedAnswer:
         return answer("It is a fine thing to ask. The rest of it follows in a while.")
 

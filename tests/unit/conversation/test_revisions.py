@@ -102,7 +102,7 @@ def heard(text: str, *said: str) -> str:
 
 
 def test_what_reached_the_front_end_is_counted_in_words() -> None:
-    made = Progress(told=True)
+    made = Progress(reported=True)
     assert made.sent(TEXT) == 0
     made.feed(3)
     assert TEXT[: made.sent(TEXT)] == "The highest mountain"
@@ -126,7 +126,7 @@ def test_tokens_that_wait_for_their_frame_hold_their_words_back() -> None:
 
 
 def test_what_was_heard_was_sent() -> None:
-    made = Progress(told=True)
+    made = Progress(reported=True)
     made.hear(TEXT, "the highest")
     assert made.sent(TEXT) == made.heard == len("The highest")
 
@@ -162,7 +162,7 @@ def test_a_growing_text_is_followed() -> None:
     assert made.heard == len("It is noon, in")
 
 
-def test_an_answer_goes_on_where_an_older_one_was() -> None:
+def test_an_answer_continues_where_an_older_one_was() -> None:
     made = Progress()
     assert made.go_on(TEXT, "The highest mountain in Europe is")
     assert TEXT[: made.heard] == "The highest mountain in Europe is"
@@ -190,7 +190,7 @@ def test_progress_never_goes_back() -> None:
     words = "the a of mountain is high 5,642 20% – « x".split()
     for _ in range(200):
         text = " ".join(dice.choice(words) for _ in range(dice.randint(0, 30)))
-        made, last = Progress(told=True), 0
+        made, last = Progress(reported=True), 0
         for _ in range(12):
             made.hear(text, " ".join(dice.choice(words) for _ in range(dice.randint(0, 4))))
             made.feed(dice.randint(0, 4))
@@ -321,7 +321,7 @@ WORDS = st.lists(st.sampled_from(["one", "two,", "three.", "–", "Five;", "six?
 
 
 @given(WORDS, WORDS)
-def test_each_word_is_told_of_once(said: list[str], newer: list[str]) -> None:
+def test_each_word_is_reported_once(said: list[str], newer: list[str]) -> None:
     assert len(taken_back(" ".join(said), " ".join(newer))) == len(said)
     text = " ".join([*said, *newer])
     point = CorrectionPoint(len(" ".join(said)) + bool(said), " ".join(newer), "en")

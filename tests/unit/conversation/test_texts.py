@@ -206,7 +206,7 @@ def test_tags_are_shown_and_code_stays() -> None:
         "How far is it from? London to Edinburgh?",
     ],
 )
-def test_a_whole_question_is_one(words: str) -> None:
+def test_a_complete_question_is_one(words: str) -> None:
     assert completeness(words) == "question"
 
 

@@ -229,7 +229,7 @@ def test_an_answer_to_the_beginning_is_not_spoken_before_the_one_to_all_of_it() 
 
 def test_with_the_button_even_a_whole_question_waits_for_its_last_word() -> None:
     rig = Rig()
-    rig.step(*_answer(1, "It is Paris.", complete=False), TakeFloor(1, 0.0, ASKED, told=True))
+    rig.step(*_answer(1, "It is Paris.", complete=False), TakeFloor(1, 0.0, ASKED, explicit=True))
     rig.step()
     assert not rig.front.speaking
     rig.step(OracleCompleted(1))
@@ -272,7 +272,7 @@ def test_who_lets_the_button_go_late_is_not_told_to_wait_at_once() -> None:
     rig.step(OracleAsked(1, 1, True))
     rig.go_on(12)
     released = rig.index * 0.08
-    rig.step(TakeFloor(1, 0.1, ASKED, told=True))
+    rig.step(TakeFloor(1, 0.1, ASKED, explicit=True))
     rig.go_on(8)
     [at] = opened(rig)
     assert 0.4 <= at - released <= 0.6
@@ -293,12 +293,12 @@ def test_a_turn_need_not_wait_for_an_answer_that_is_far_away_where_an_opening_is
     rig = Rig()
     rig.go_on(3)
     rig.step(OracleAsked(1, 1, False, words="What is the capital", expected=1.5))
-    assert rig.front.ready("What is the capital of France?")  # it will be asked anew
-    assert rig.front.ready("")
+    assert rig.front.could_answer("What is the capital of France?")  # it will be asked anew
+    assert rig.front.could_answer("")
     rig.step(OracleWords(1, 1, "It is", 0.0))
-    assert not rig.front.ready("") and rig.front.ready("What is the capital of France?")
+    assert not rig.front.could_answer("") and rig.front.could_answer("What is the capital of France?")
     rig.step(SetOpenings(False))
-    assert not rig.front.ready("What is the capital of France?")
+    assert not rig.front.could_answer("What is the capital of France?")
 
 
 def test_openings_vary_and_follow_from_the_seed() -> None:

@@ -15,11 +15,10 @@ from app.audio.io.base import EndOfAudio
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame, Position, silence
 from app.conversation.speaking.what_to_say import Said
 from app.session import frame_thread
-from app.session.backend_pool import LatestTask
-from app.session.clock import SLEPT_FOR_SECONDS, SLEPT_SECONDS, Timeline, run_simulated
-from app.session.frame_thread import FrameReader, FrameThread, Overload
-from app.session.parts import Loader
-from app.session.playback import Playback
+from app.session.clock import SLEPT_FOR_SECONDS, SLEPT_SECONDS, FrameReader, Timeline, run_simulated
+from app.session.frame_thread import FrameThread
+from app.session.parts import LatestTask, Loader
+from app.session.playback import Overload, Playback
 from app.stt.base import RATE
 from app.stt.silero import SileroVoiceActivity
 from app.stt.streaming import SoundBuffer
@@ -122,19 +121,19 @@ def test_a_file_that_is_over_loses_nothing_however_late_a_step_is() -> None:
 
 def test_a_machine_that_is_a_little_too_slow_is_reported_once_a_minute() -> None:
     overload = Overload()
-    told = [overload.skipped(second * 10.5, 0.16) for second in range(20)]
-    assert told == [None] * 20, "less than 0.2 s in 10 s"
-    told = [overload.skipped(300.0 + second, 0.08) for second in range(130)]
-    assert [place for place, failure in enumerate(told) if failure] == [2, 62, 122]
-    assert "0.2 s of your voice were skipped" in told[2].sentence  # type: ignore[union-attr]
+    assert not [failure for second in range(20) for failure in overload.note(second * 10.5, skipped=0.16)], "too little"
+    told = [failure for second in range(130) for failure in overload.note(300.0 + second, skipped=0.08)]
+    assert [failure.at for failure in told] == [302.0, 362.0, 422.0]
+    assert "0.2 s of your voice were skipped" in told[0].sentence
 
 
 def test_a_voice_that_breaks_off_often_is_reported() -> None:
     overload = Overload()
-    told = [overload.underrun(0.4 * number, 1) for number in range(24)]
-    assert [place for place, failure in enumerate(told) if failure] == [19]
-    assert "broke off 20 times in the last 10 s" in told[19].sentence  # type: ignore[union-attr]
-    assert not any(Overload().underrun(0.6 * number, 1) for number in range(100))
+    told = [failure for number in range(24) for failure in overload.note(0.4 * number, underruns=1)]
+    assert [failure.at for failure in told] == [0.4 * 19]
+    assert "broke off 20 times in the last 10 s" in told[0].sentence
+    overload = Overload()
+    assert not [failure for number in range(100) for failure in overload.note(0.6 * number, underruns=1)], "too few"
 
 
 def test_a_clock_that_is_behind_the_frames_follows_them_and_reports_it(faults: Faults) -> None:
@@ -190,7 +189,7 @@ def after(number: int, seconds: float) -> Callable[[int], float]:
     return lambda at: seconds if at >= number else 0.0
 
 
-def test_what_was_lost_is_told_once() -> None:
+def test_what_was_lost_is_reported_once() -> None:
     assert gaps(after(100, 1.03)) == [12]
     assert gaps(lambda number: after(100, 0.5)(number) + after(200, 0.25)(number)) == [6, 3]
 
@@ -218,7 +217,7 @@ def test_what_comes_late_after_a_long_pause_of_all_frames_is_not_lost() -> None:
     assert gaps(lambda number: max(0.0, held - 0.04 * (number - 100)) if number >= 100 else 0.0, 900) == []
 
 
-def test_frames_that_waited_here_tell_nothing_of_the_device() -> None:
+def test_frames_that_waited_here_say_nothing_about_the_device() -> None:
     assert gaps(after(100, 1.03), frames=150, backlog=lambda number: int(number >= 100)) == []
 
 
@@ -322,18 +321,6 @@ async def test_stopping_waits_for_all_that_was_begun() -> None:
     assert log == ["begin first", "end first"]
 
 
-async def test_stopping_raises_what_the_work_raised() -> None:
-    async def fails() -> None:
-        raise ValueError("broken")
-
-    task = LatestTask("test")
-    task.start(fails)
-    await asyncio.sleep(0)
-    with pytest.raises(ValueError, match="broken"):
-        await task.stop()
-    await task.stop()  # nothing is left to be raised
-
-
 class Part:
     """A part that takes as long to open as `held` says."""
 
@@ -365,7 +352,7 @@ async def test_a_load_that_is_cancelled_closes_what_had_opened_and_what_opens_la
         fallback=None,
     )
     loader = Loader(parts, simulated=False)
-    loading = asyncio.create_task(loader.load())
+    loading = asyncio.create_task(loader.load(parts.backend.open))
     while "transcriber opened" not in log:
         await asyncio.sleep(0.01)
     loading.cancel()
@@ -412,7 +399,7 @@ def test_parts_are_not_closed_while_a_step_still_uses_them(monkeypatch: pytest.M
 
     async def session() -> None:
         loader = Loader(parts, simulated=False)
-        await loader.load()
+        await loader.load(parts.backend.open)
         thread.start()
         stepping.wait(10)
         assert not thread.stop()

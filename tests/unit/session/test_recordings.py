@@ -47,7 +47,7 @@ def test_half_a_character_costs_no_more_than_itself(text: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), UnicodeError("odd"), TypeError("odd")])
-def test_whatever_ends_a_recording_is_told_and_the_talk_goes_on(
+def test_whatever_ends_a_recording_is_reported_and_the_conversation_continues(
     error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
@@ -86,7 +86,7 @@ def test_a_slow_disk_cuts_no_recording(
             assert sound.getnframes() == 20 * SOUND.size
 
 
-def test_what_is_too_long_for_a_line_is_left_out_and_told_once(tmp_path: Path) -> None:
+def test_what_is_too_long_for_a_line_is_left_out_and_reported_once(tmp_path: Path) -> None:
     told: list[str] = []
     with Recorder(tmp_path, told.append) as recording:
         for text in ("First.", "ä" * (EVENT_LINE.bytes // 2), "x" * EVENT_LINE.bytes, "Last."):
@@ -95,7 +95,7 @@ def test_what_is_too_long_for_a_line_is_left_out_and_told_once(tmp_path: Path) -
     assert len(told) == 1 and "too long" in told[0]
 
 
-def test_a_recording_may_be_as_long_as_the_talk(tmp_path: Path) -> None:
+def test_a_recording_may_be_as_long_as_the_conversation(tmp_path: Path) -> None:
     line = to_json(e.OracleDelta(1.0, 1, "x" * (EVENT_LINE.bytes - 100)))
     with (tmp_path / "events.jsonl").open("w") as file:
         file.write(HEAD + "\n")

@@ -12,14 +12,14 @@ from app.stt.base import Transcriber, TranscriptUpdate
 HANDOVER_SECONDS = 2.0
 """How long after a turn's end the user may still continue it."""
 RECENT_SECONDS = 2.56
-"""How much earlier sound a new transcriber gets: as much as a turn's beginning may reach back."""
+"""How much earlier audio a new transcriber gets, since a turn may begin that long before its onset is detected."""
 
 
 class SwappableTranscriber:
-    """A `Transcriber` that starts with `first`.
+    """A `Transcriber` that can be replaced. It starts with `first`.
 
-    `on_changed` is called when another one has taken over, `on_retired` with one that is no longer needed: the caller
-    exits it.
+    `on_changed` is called when another one has taken over, and `on_retired` with one that is no longer needed, which
+    the caller exits.
     """
 
     def __init__(self, first: Transcriber) -> None:
@@ -32,16 +32,16 @@ class SwappableTranscriber:
         self.on_retired: Callable[[Transcriber], None] = lambda transcriber: None
         self.current = first
         self._next: Transcriber | None = None
-        self._ending: list[Transcriber] = []  # each is still at the last words of its last turn
+        self._ending: list[Transcriber] = []  # each is still decoding the end of its last turn
         self._recent: deque[tuple[Frame, bool]] = deque()  # since the last turn's end
-        self._shed = 0  # by those that are gone
+        self._shed = 0  # by earlier ones
         self._open = False
         self._at = 0.0
         self._ended_at = -1e9
         self._follow(first)
 
     def take(self, transcriber: Transcriber) -> None:
-        """Let this transcriber, which is entered, take over as soon as the newest turn is surely over."""
+        """Makes this transcriber, which is entered, take over as soon as the newest turn is definitely over."""
         if self._next is not None:
             self.on_retired(self._next)
         self._next = transcriber
@@ -54,16 +54,16 @@ class SwappableTranscriber:
 
     @property
     def shed(self) -> int:
-        """How many decodes were skipped, by all transcribers so far."""
+        """How many decodes all transcribers so far have skipped."""
         return self._shed + self.current.shed
 
     @property
     def busy(self) -> bool:
-        """Whether words are still to come."""
+        """Whether more words will be delivered."""
         return self.current.busy or any(old.busy for old in self._ending)
 
     def push(self, frame: Frame, voiced: bool) -> None:
-        """Take a frame."""
+        """Processes a frame."""
         self._at = frame.at
         if self._next is not None and not self._open and frame.at - self._ended_at >= HANDOVER_SECONDS:
             self._hand_over()
@@ -97,7 +97,7 @@ class SwappableTranscriber:
         self.current.end(turn, speech_end)
 
     def discard(self, turn: int) -> None:
-        """The turn was no turn after all."""
+        """The sound was not a turn after all."""
         self._close_turn()
         self.current.discard(turn)
 
@@ -106,10 +106,10 @@ class SwappableTranscriber:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        """Exit all transcribers that have not been retired."""
+        """Exits all transcribers that have not been retired."""
         held = [self.current, *self._ending, *([self._next] if self._next is not None else [])]
         self._next, self._ending = None, []
-        with ExitStack() as stack:  # each is left even if another one fails
+        with ExitStack() as stack:  # each is exited even if another one fails
             for transcriber in held:
                 stack.push(transcriber.__exit__)
 
