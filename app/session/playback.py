@@ -284,14 +284,25 @@ UNDERRUNS = 20
 """The user is told when this much of their voice was skipped within the window, or when the loudspeaker ran dry this
 often."""
 REPEAT_SECONDS = 60.0
+STANDSTILL_SECONDS, AFTERMATH_SECONDS = 2.0, 2.0
+"""A gap of this length is a standstill: the machine was asleep, or something hung. What is skipped this soon after
+it is its consequence. (After 5 s of standstill, 0.8 s more were skipped 0.9 s later, under Wine.)"""
 
 
 class Overload:
-    """Detects that the machine is too slow, over a sliding window."""
+    """Detects that the machine is too slow, over a sliding window. A single standstill doesn't count."""
 
     def __init__(self) -> None:
         self._noted: deque[tuple[float, float, int]] = deque()
-        self._told_at = float("-inf")
+        self._told_at = self._stood_still_at = float("-inf")
+
+    def gap(self, at: float, late: float, lost: float) -> Iterator[e.Failure]:
+        """Adds a gap of so many seconds that were skipped, or lost by the device. Yields what `note` yields."""
+        since = at - self._stood_still_at
+        if late + lost >= STANDSTILL_SECONDS:
+            self._stood_still_at = at
+        if late and since > AFTERMATH_SECONDS and (late + lost < STANDSTILL_SECONDS or since <= WINDOW_SECONDS):
+            yield from self.note(at, skipped=late)
 
     def note(self, at: float, *, skipped: float = 0.0, underruns: int = 0) -> Iterator[e.Failure]:
         """Adds seconds of audio that were skipped, or underruns. Yields what the user should be told, once a minute."""
@@ -341,9 +352,9 @@ class SoundEvents:
         self._lost.clear()
         if late:
             yield e.FramesDropped(at, late)
-            yield from self._overload.note(at, skipped=late * frame.seconds)
         if device:
             yield e.SoundLost(at, device)
+        yield from self._overload.gap(at, late * frame.seconds, device * frame.seconds)
 
     def _of_devices(self, edge: DuplexAudio, frame: Frame, duplex: bool) -> Iterator[e.Event]:
         at = frame.at

@@ -127,6 +127,14 @@ def test_a_machine_that_is_a_little_too_slow_is_reported_once_a_minute() -> None
     assert "0.2 s of your voice were skipped" in told[0].sentence
 
 
+def test_a_sleep_does_not_make_the_machine_slow_but_repeated_hangs_do() -> None:
+    overload = Overload()
+    slept = [(100.0, 0.0, 4.6), (100.9, 0.8, 0.0), (200.0, 3.0, 0.0), (201.0, 0.8, 0.0)]
+    assert not [failure for gap in slept for failure in overload.gap(*gap)]
+    hangs = [failure for second in range(300, 320, 4) for failure in overload.gap(float(second), 2.5, 0.0)]
+    assert [failure.at for failure in hangs] == [304.0]
+
+
 def test_a_voice_that_breaks_off_often_is_reported() -> None:
     overload = Overload()
     told = [failure for number in range(24) for failure in overload.note(0.4 * number, underruns=1)]
