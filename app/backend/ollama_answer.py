@@ -117,7 +117,7 @@ _RULES: tuple[Rule, ...] = (
     (
         lambda f: f.status in (401, 403),
         "key",
-        "{where} does not let this app in. Check what it requires, or choose another model.",
+        "{where} denies this app access. Check what it requires, or choose another model.",
     ),
     (
         lambda f: f.status != 0 and "memory" in f.complaint,
@@ -127,12 +127,12 @@ _RULES: tuple[Rule, ...] = (
     (
         lambda f: f.status == 429,
         "quota",
-        "{where} has too much to do just now. Ask again in a while, or choose another model.",
+        "{where} is overloaded just now. Ask again in a while, or choose another model.",
     ),
     (
         lambda f: f.status in (503, 529),
         "server",
-        "{where} has too much to do just now. Ask again in a while, or choose another model.",
+        "{where} is overloaded just now. Ask again in a while, or choose another model.",
     ),
     (
         _timed_out,
@@ -186,8 +186,8 @@ def explain_pull(error: Exception, server: OllamaServer) -> BackendError:
     text = str(error).lower()
     if status_of(error) in (405, 501) or (status_of(error) == 404 and "model" not in text):
         return BackendError(
-            f"{server.where} fetches no models: it is another server with Ollama's protocol. Add “{model}” to it by "
-            "its own means, or choose a model that it has.",
+            f"{server.where} can't download models: it is another server with Ollama's protocol. Add “{model}” to it "
+            "by its own means, or choose a model that it has.",
             "setup",
         )
     if "not exist" in text or "not found" in text or status_of(error) == 404:

@@ -169,7 +169,7 @@ _RULES: tuple[Rule, ...] = (
     (
         lambda f: _key_refused(f) and not f.has_key,
         "key",
-        "{where} wants an API key. Give the app one, or choose another model.",
+        "{where} wants an API key. Enter one, or choose another model.",
     ),
     (_key_refused, "key", "{where} refuses the API key. Check the key, or choose another model."),
     (
@@ -202,7 +202,7 @@ _RULES: tuple[Rule, ...] = (
     (
         lambda f: f.status == 400 and bool(OUT_OF_ROOM.search(f.complaint)),
         "empty",
-        "{where} used all the room for its answer to think. Ask again, or choose another model.",
+        "{where} used up its token limit for thinking. Ask again, or choose another model.",
     ),
     (
         lambda f: f.status in (400, 422) and bool(CONTENT.search(f.complaint)),

@@ -120,7 +120,7 @@ def _others(row: Mapping[str, Any]) -> dict[str, Any]:
 def _read(path: Path) -> dict[str, Any]:
     value = read_versioned(path, PRICES, VERSION)
     if not isinstance(value.get("models"), dict):
-        raise Refused('it is no object with "models"')
+        raise Refused('it is not an object with "models"')
     return value
 
 
@@ -133,9 +133,9 @@ def _prices_of(value: Mapping[str, Any]) -> dict[str, Price]:
             given, cached = float(row["in"]), row.get("cached")
             price = Price(given, given if cached in (None, "") else float(cached), float(row["out"]))
         except (ValueError, TypeError, KeyError, AttributeError):
-            raise ValueError(f'“{name}” has not the numbers "in" and "out"') from None
+            raise ValueError(f'“{name}” lacks the numbers "in" and "out"') from None
         if not all(math.isfinite(part) and part >= 0 for part in astuple(price)):
-            raise ValueError(f"a price of “{name}” is below zero, or no number")
+            raise ValueError(f"a price of “{name}” is negative or not a number")
         prices[name.strip().lower()] = price
     return prices
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from app.backend.base import Backend, BackendError, ChatRequest, Traits
 
-RESTS_SECONDS = 60.0
+COOLDOWN_SECONDS = 60.0
 """Minimum time for which a back-end is skipped after a failure."""
 LONGEST_REST_SECONDS = 600.0
 
@@ -110,7 +110,7 @@ class RouterBackend:
 
     def failed(self, backend: Backend, rest: float = 0.0) -> bool:
         """Skips a failed back-end for `rest` seconds, clamped to [60, 600]; returns whether another is available."""
-        rest = max(RESTS_SECONDS, min(rest, LONGEST_REST_SECONDS))
+        rest = max(COOLDOWN_SECONDS, min(rest, LONGEST_REST_SECONDS))
         now = self._now()
         self._rests_until[backend] = max(self._rests_until.get(backend, 0.0), now + rest)
         return any(self._rests_until.get(other, 0.0) <= now for other in self._table.values())

@@ -7,7 +7,8 @@ Read in this order:
 - `words.py`, `languages/`: comparing words, each language's phrases and lists
 - `turns/`: who has the floor. `voice.py` decides when somebody speaks, `endpointing.py` and `completeness.py` when a
   turn ends, and `tracker.py` combines them; `floor.py` has its commands to the front-end
-- `speaking/`: what is said now. `what_to_say.py` decides it; `clauses.py` cuts an answer into clauses in their spoken
+- `speaking/`: what is said now. `what_to_say.py` decides it; `revisions.py` has the
+  answers and the gate that they must pass; `clauses.py` cuts an answer into clauses in their spoken
   form, `correction.py` joins a newer answer to what was said
 - `oracle.py`, `prompt.py`: when a back-end is asked, and the messages that it gets
 - `record/`: what happened. `transcript.py` and `heard_part.py` fold events into turns, `revisions.py` into revisions

@@ -1,4 +1,6 @@
-"""Writes events as lines of JSON, and reads them back: each field is checked, and each text harmless."""
+"""Writes events as lines of JSON, and reads them back: each field is checked, and control characters are
+removed from each text.
+"""
 
 from __future__ import annotations
 

@@ -236,7 +236,7 @@ class OracleRequested:
 
 @dataclass(frozen=True, slots=True)
 class OraclePromoted:
-    """Revision `revision`, requested on a partial transcript, turned out to have had the complete turn."""
+    """Revision `revision`, requested on a partial transcript, turned out to cover the complete turn."""
 
     at: float
     revision: int
@@ -263,7 +263,7 @@ class OracleFed:
 
 @dataclass(frozen=True, slots=True)
 class OracleSuperseded:
-    """Revision `by` has spoken its first words: revision `revision` no longer feeds the front-end.
+    """Revision `by` has its first words, so revision `revision` no longer feeds the front-end.
 
     The order of revisions is that of their requests and hand-overs, so `by` may be the smaller number.
     """
@@ -373,7 +373,7 @@ class AssistantEnded:
 class OracleCounted:
     """The usage of revision `revision`. Tokens are `counted` by the server, or estimated; `cost` is in US dollars by
     the price table, None where it has no price. `first_ms`: until its first words, None without any. `interval_ms`:
-    the least time between two requests to this back-end by the present policy.
+    the minimum time between two requests to this back-end under the current policy.
     """
 
     at: float
@@ -424,7 +424,7 @@ class ChangeRefused:
     """A change that was asked for could not be made; the session continues with what it had.
 
     `part` is what was to be changed. `sentence` says why and what to do. `provider`, `model` and `base_url` name the
-    back-end that was chosen; empty where the user can put nothing right about it, and for tools.
+    back-end that was chosen; empty if the user can't fix it, and for tools.
     """
 
     at: float
@@ -597,7 +597,7 @@ class Underrun:
 
 @dataclass(frozen=True, slots=True)
 class FramesDropped:
-    """The frame loop fell behind the microphone, dropped so many frames and continued with the newest one."""
+    """The frame loop fell behind the microphone, dropped `frames` frames and continued with the newest one."""
 
     at: float
     frames: int
@@ -605,7 +605,7 @@ class FramesDropped:
 
 @dataclass(frozen=True, slots=True)
 class SoundLost:
-    """The microphone's driver lost so many frames."""
+    """The microphone's driver lost `frames` frames."""
 
     at: float
     frames: int

@@ -166,7 +166,7 @@ class FrameBudget:
         self._counts[bisect.bisect_left(_LATE_EDGES_MS, late_ms)] += 1
 
     def quantile_ms(self, share: float) -> float | None:
-        """The quantile of the lateness, to the histogram's half a millisecond; None without steps."""
+        """The quantile of the lateness, to within 0.5 ms (the histogram's bins); None without steps."""
         if not self.steps:
             return None
         place = bisect.bisect_left(list(itertools.accumulate(self._counts)), share * self.steps)

@@ -19,7 +19,7 @@ ASSUMED_LIMIT = 10
 """The limit that is assumed until a server states its own: the lowest of the free tiers (Gemini: 10, OpenRouter: 20,
 Groq: 30)."""
 GROWTH, GROWTH_SECONDS = 5, 180.0
-"""How many more requests per minute are tried after how long without a refusal."""
+"""After `GROWTH_SECONDS` without a refusal, the limit rises by `GROWTH` requests per minute."""
 DECREASE = 0.8
 """The factor for the number of requests that led to a refusal."""
 RESERVED = {"final": 0, "paused": 2, "partial": 6}
@@ -116,8 +116,8 @@ KEPT_SAMPLES = 9
 ENOUGH_SAMPLES = 3
 """How many answers count more than an earlier measurement."""
 Start = Literal["warm", "cold", "superseded"]
-"""How a request met the model: as usual, as the first one after a pause, or so that it was superseded before it had an
-answer. The last is a lower bound."""
+"""The model's state when a request arrived: as usual, or unused for a while; or the request was superseded before it
+had an answer. The time of such a request is a lower bound."""
 
 
 class Pace:
@@ -215,7 +215,7 @@ class OraclePolicy:
 
     - `interval`: the minimum seconds between two requests on partial transcripts (the paper: 0.1 to 0.5).
     - `new_words`: the minimum growth of the transcript (KAME's server: 2); at a pause, one word is enough. A complete
-      question may be all, so it needs one word and half the interval.
+      question may be the user's last words, so one new word and half the interval suffice.
     - `partials`: if False, only complete turns are asked about; `sparing`: only pauses and ends.
     - `language`: that of the words.
 

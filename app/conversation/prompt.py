@@ -30,8 +30,8 @@ _MARK = re.compile(r"<(/?)document\b", re.I)
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text that the model is to know. `name`: of its file, without the folder. `cut`: how many words of the file are
-    not in `text`.
+    """A document supplied to the model. `name`: that of its file, without the folder. `cut`: how many words of the file
+    are not in `text`.
     """
 
     name: str = field(repr=False)

@@ -3,11 +3,9 @@
 Suggested reading order (`README.md` describes how they work):
 
 - `base.py`: the protocol, its inputs and the result of a step.
-- `cascade.py`: the CPU front-end, which reads the oracle aloud with a synthetic voice.
-- `revisions.py`: the oracle revisions known to the front-end, newest last.
-- `clause_choice.py`: the choice of the next clause from the revisions.
-- `clause_synthesis.py`, `openings.py`: speech that is synthesised in advance.
-- `clause_playback.py`: playback of clauses as frames.
+- `cascade.py`: the CPU front-end, which reads the oracle aloud with a synthetic voice. What it says is
+  decided in `app.conversation.speaking`.
+- `clause_playback.py`: clauses and openings that are synthesised in advance, and their playback as frames.
 - `kame/`: the GPU front-ends KAME and Moshi (the only package that imports torch).
 - `remote/`: a voice server on another machine.
 

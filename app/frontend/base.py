@@ -61,7 +61,7 @@ class SetVoice:
 FrontEndInput = OracleInput | FloorCommand | SetAnswerMode | SetOpenings | SetDials | SetVoice
 
 
-MarkKind = Literal["started", "opened", "ended", "interrupted", "held", "went_on", "mended"]
+MarkKind = Literal["started", "opened", "ended", "interrupted", "held", "resumed", "corrected"]
 CorrectionKind = Literal["continued", "corrected"]
 
 

@@ -178,7 +178,7 @@ class CascadeFrontEnd:
             case floor.GoOn():
                 if self._held:
                     self._held = False
-                    self._mark("went_on")
+                    self._mark("resumed")
             case floor.Interrupt(user_speaks):
                 unanswered = self._has_floor and not user_speaks
                 flush = self._give_floor_away()
@@ -303,7 +303,7 @@ class CascadeFrontEnd:
         answer.audible = choice.revision > 0
         if goes_over:
             how: CorrectionKind = "corrected" if choice.bridge else "continued"
-            self._marks.append(Mark("mended", answer.turn, choice.revision, how))
+            self._marks.append(Mark("corrected", answer.turn, choice.revision, how))
         answer.corrections += bool(choice.bridge)
         return True
 

@@ -161,7 +161,7 @@ class Writer:
         """Fails all outstanding jobs. Called on a timer thread, since the writer's own thread is blocked."""
         self._writing_trouble = (
             f"The conversations in {self.path} could not be closed: the disk doesn't answer, or something there takes "
-            "too long. What was said last may not be kept. Look after that disk, and start KAME again."
+            "too long. What was said last may not be kept. Check that disk, and start KAME again."
         )
         for job in tuple(self._unanswered):
             _answer(job, UserError(self._writing_trouble))

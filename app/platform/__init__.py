@@ -2,7 +2,8 @@
 
 - `files`: atomic writes, checks for file names that are reserved on Windows, and locks
 - `installation`: how this copy was installed, and the location of its resources
-- `children`: starting child processes, and restarting those that die
+- `children`: starting child processes, and restarting those that die; `supervision`: when anything that failed is
+  started again, and who may use the graphics card
 - `hardware`, `nvidia`: memory and processor; NVIDIA cards as reported by their driver
 - `single_instance`: sending commands to the running app
 - `autostart`: starting the app when the user logs in

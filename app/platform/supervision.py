@@ -18,7 +18,7 @@ from typing import Protocol, TypeVar
 LONGEST_PAUSE = 60.0
 """The maximum delay (s) between two starts of a resource that keeps failing."""
 _ROUNDING = 1e-6
-"""A shorter delay than this (s) is none: a timer may be early by a rounding error."""
+"""A delay below this (s) counts as zero: a timer may be early by a rounding error."""
 CARD_SECONDS = 90.0
 """How long to wait for the graphics card. Loading 16 GB for another session may take that long."""
 
@@ -107,7 +107,7 @@ class LocalCard:
 
     def hold(self, label: str, seconds: float = CARD_SECONDS) -> AbstractContextManager[None]:
         sentence = (
-            f"The graphics card is still held by the conversation before, so {label} can't be loaded. Start a new "
+            f"The graphics card is still held by the previous conversation, so {label} can't be loaded. Start a new "
             "conversation in a minute; if the card is not free by then, restart the app."
         )
         return _taken(self._held, seconds, sentence)

@@ -197,7 +197,7 @@ class BackendController:
             self._runner.prime(asked.number + 1 if asked is not None else 1)
         if choice.cap != before.cap:
             self._spending.set_cap(choice.cap)
-            self._spare()
+            self._update_sparing()
             self._runner.ask_refused()
         if self._first is not None and "backend" in changed:
             self._opening.cancel()
@@ -332,7 +332,7 @@ class BackendController:
         """Publishes a `failure` that is about to be reported. `chosen`: `backend`, or the router that asked it."""
         if kind not in USER_FIXABLE:
             return
-        self._pool.spoil(chosen)  # the user may fix it: if it is chosen again, it is opened again
+        self._pool.mark_failed(chosen)  # the user may fix it: if it is chosen again, it is opened again
         if not failure.provider:
             return
         routed = backend is not chosen
@@ -381,7 +381,7 @@ class BackendController:
         backend, wanted = self._runner.backend, self.state.wanted
         driving = self._pool.choice_of(backend) or self.state.driving
         if failed is not backend:
-            self._pool.spoil(failed)
+            self._pool.mark_failed(failed)
         compared = self._secondary is not None and self._secondary.backend is backend and self._group is not None
         if not self._changes["backend"].running:
             wanted = replace(wanted, backend=driving)
@@ -412,7 +412,7 @@ class BackendController:
     def _request(self, backend: Backend, turn: int, words: str, final: bool) -> ChatRequest:
         return self.prompts.request(backend, turn, words, may_act=final and self._tools.may_act(turn))
 
-    def _spare(self) -> None:
+    def _update_sparing(self) -> None:
         for runner in self._runners:
             runner.policy.sparing = self._spending.sparing
 
@@ -447,4 +447,4 @@ class BackendController:
         self._emit_event(event)
         if isinstance(event, e.OracleCounted) and event.cost:
             self._spending.add(event.cost)
-            self._spare()
+            self._update_sparing()

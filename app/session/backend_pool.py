@@ -50,7 +50,7 @@ class BackendPool:
     ) -> None:
         self._make = make
         self._open: dict[Backend, BackendChoice] = {first: choice}  # the one used last at the end
-        self._spoilt: set[Backend] = set()
+        self._failed: set[Backend] = set()
         self._in_use = in_use
         self._closed = False
         self._locks: dict[BackendChoice, asyncio.Lock] = {}
@@ -61,7 +61,7 @@ class BackendPool:
         Raises BackendError without any change. The next `close_spare` may close the result unless it is in use by then.
         """
         async with self._locks.setdefault(choice, asyncio.Lock()):  # a slow one does not delay the others
-            usable = [one for one, known in self._open.items() if known == choice and one not in self._spoilt]
+            usable = [one for one, known in self._open.items() if known == choice and one not in self._failed]
             if usable and choice.provider != ROUTER:
                 self._open[usable[-1]] = self._open.pop(usable[-1])
                 return usable[-1]
@@ -76,7 +76,7 @@ class BackendPool:
                 await made.close()
                 raise
             # `get` never returns the earlier ones again; they are closed once they are not in use.
-            self._spoilt.update(one for one, known in self._open.items() if known == choice)
+            self._failed.update(one for one, known in self._open.items() if known == choice)
             self._open[made] = choice
             return made
 
@@ -84,19 +84,19 @@ class BackendPool:
         """Returns the choice that `backend` was made for."""
         return self._open.get(backend)
 
-    def spoil(self, backend: Backend) -> None:
+    def mark_failed(self, backend: Backend) -> None:
         """Marks `backend` as failed. The next `get` of its choice creates a new one, with the latest key and server."""
-        self._spoilt.add(backend)
+        self._failed.add(backend)
 
     async def close_spare(self) -> None:
         """Closes unused back-ends: those that have failed, and all but the newest `MOST_SPARE`."""
         spare = [backend for backend in self._open if not self._in_use(backend)]
-        gone = [backend for backend in spare if backend in self._spoilt]
+        gone = [backend for backend in spare if backend in self._failed]
         rest = [backend for backend in spare if backend not in gone]
         gone += rest[: max(0, len(rest) - MOST_SPARE)]
         for backend in gone:  # before the first await, so that `get` can't return one that is closing
             del self._open[backend]
-            self._spoilt.discard(backend)
+            self._failed.discard(backend)
         await self._close_all(gone)
 
     async def close(self) -> None:
@@ -157,7 +157,7 @@ class FirstBackend:
                     await self._opening
                 return await self._pool.get(self._choice)
             except BackendError as error:
-                self._pool.spoil(self.wanted)
+                self._pool.mark_failed(self.wanted)
                 if not reported:
                     failed(error)
                 reported = True
@@ -166,7 +166,7 @@ class FirstBackend:
 
     def give_up(self) -> None:
         """Stops opening it. The pool makes a new one if it is chosen again."""
-        self._pool.spoil(self.wanted)
+        self._pool.mark_failed(self.wanted)
         if self._opening is not None:
             self._opening.cancel()
 

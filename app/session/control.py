@@ -217,7 +217,7 @@ class SessionState:
     - `driving`: the back-end whose answers are spoken. `model`: its model, as the back-end names it.
     - `reason`: why the driver changed last, as in `BackendChanged`.
     - `secondary`: the back-end whose answers are only shown.
-    - `driver_number`, `secondary_number`: how often each has changed, also to another one of the same choice.
+    - `driver_number`, `secondary_number`: how often each has changed, including to a new instance of the same choice.
     - `tools`: the tools in use.
     - `refused`: at most one per part, until the part is requested again.
     - `faults`: the newest first.

@@ -208,9 +208,9 @@ class FrameStepper:
         step, lost = self._step_frontend(frame) if steps else (FrontEndStep(silence(frame.length)), "")
         flushes = step.flush or (silenced is not None and self._ready)
         flushed += self._playback.flush() if flushes else 0
-        in_vain = told_to_hold and steps and not flushes
-        self._goes_on = self._goes_on or in_vain
-        self._voice.stepped(flushed=flushes, in_vain=in_vain)
+        hold_ignored = told_to_hold and steps and not flushes
+        self._goes_on = self._goes_on or hold_ignored
+        self._voice.stepped(flushed=flushes, hold_ignored=hold_ignored)
         events += self._play(frame, step, asked, writes=steps)
         events += self._sound_events.after(frame, self._playback.new_underruns(), duplex=self.tracker.duplex)
         if silenced is not None and silenced.turn and silenced.turn != self._over:
@@ -388,11 +388,11 @@ class FrameStepper:
                 return e.AssistantStarted(at, mark.turn, mark.revision)
             case "opened":
                 return e.AssistantOpened(at, mark.turn)
-            case "mended":
+            case "corrected":
                 return e.AssistantCorrected(at, mark.turn, mark.revision, mark.how)
             case "held":
                 return e.AssistantHeld(at, mark.turn)
-            case "went_on":
+            case "resumed":
                 return e.AssistantResumed(at, mark.turn)
             case _:
                 self._over = mark.turn

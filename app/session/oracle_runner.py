@@ -288,7 +288,7 @@ class OracleRunner:
         expected, language = self._context.pace(stream.backend).first_clause, self.policy.language
         number, turn, words = stream.revision, stream.turn, stream.words
         asked = OracleAsked(number, turn, stream.final, wanted, words, paused, expected=expected, language=language)
-        stream.order = self._revisions.ask(asked, in_use=self._revisions.speaking).order
+        stream.order = self._revisions.ask(asked, in_use=self._revisions.newest_with_words).order
         self._post(asked)
         if turn == self.refused_turn:
             self.refused_turn = 0
@@ -302,7 +302,7 @@ class OracleRunner:
         if old.backend is new.backend and not new.backend.traits.concurrent:
             # One request at a time: the complete turn must not wait behind a guess at its beginning.
             return old is before and not old.count and not new.final
-        speaking = self._revisions.speaking
+        speaking = self._revisions.newest_with_words
         return old.revision == speaking or (old is before and not (new.final and speaking in self._streams))
 
     def deliver(self, stream: OracleStream, text: str) -> None:

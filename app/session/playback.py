@@ -252,14 +252,14 @@ class EarlyBargeIn:
         self._paused_frames = 0
         return True
 
-    def stepped(self, *, flushed: bool, in_vain: bool) -> None:
-        """Records a step. `flushed`: the sink was flushed. `in_vain`: the front-end has ignored a hold."""
+    def stepped(self, *, flushed: bool, hold_ignored: bool) -> None:
+        """Records a step. `flushed`: the sink was flushed. `hold_ignored`: the front-end has ignored a hold."""
         if self._paused_frames is None:
             return
         self._paused_frames += 1
         if flushed:
             self._paused_frames = None
-        elif in_vain or self._paused_frames >= PAUSED_FRAMES:
+        elif hold_ignored or self._paused_frames >= PAUSED_FRAMES:
             assert self._sink is not None
             self._sink.resume_playback()
             self._paused_frames = None
@@ -297,7 +297,8 @@ class Overload:
         self._told_at = self._stood_still_at = float("-inf")
 
     def gap(self, at: float, late: float, lost: float) -> Iterator[e.Failure]:
-        """Adds a gap of so many seconds that were skipped, or lost by the device. Yields what `note` yields."""
+        """Adds a gap: seconds that were skipped as too late, and seconds lost by the device. Yields what `note`
+        yields."""
         since = at - self._stood_still_at
         if late + lost >= STANDSTILL_SECONDS:
             self._stood_still_at = at

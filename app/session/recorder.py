@@ -91,7 +91,7 @@ class Recorder:
         if self._thread.is_alive():
             self._tell(
                 f"The recording in {self.folder} is not complete yet: the disk there doesn't answer in time. What is "
-                "not written when KAME ends will be missing. Look after that disk."
+                "not written when KAME ends will be missing. Check that disk."
             )
 
     def event(self, event: e.Event) -> None:

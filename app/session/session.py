@@ -81,7 +81,7 @@ class Session:
         self._newest_turn = 0
         self._silenced_turn = 0  # the last one whose answer the user has stopped
         self._replacing = LatestTask("replace the front-end")
-        self._shed = 0  # decodes that the recogniser had skipped when this was last reported
+        self._skipped_decodes = 0  # decodes that the recogniser had skipped when this was last reported
         self._steps = StepHandlers(
             self._emit,
             ("recorder", self._keep),
@@ -231,9 +231,9 @@ class Session:
             self._silent_since = message.frame.at + ECHO_SECONDS
         transcriber = self.parts.transcriber
         transcriber.push(message.frame, message.voiced)
-        if transcriber.shed > self._shed:
-            self._emit(e.RecognitionSkipped(message.frame.at, transcriber.shed - self._shed))
-            self._shed = transcriber.shed
+        if transcriber.shed > self._skipped_decodes:
+            self._emit(e.RecognitionSkipped(message.frame.at, transcriber.shed - self._skipped_decodes))
+            self._skipped_decodes = transcriber.shed
 
     def _pass_on_events(self, message: StepMessage) -> None:
         for event in message.events:

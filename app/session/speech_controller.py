@@ -45,7 +45,7 @@ class _Exchange(Generic[_Key, _T]):
         failed: Callable[[_Key, Exception], None],
     ) -> None:
         self.has = self.wanted = has
-        self.task = LatestTask("exchange a part of the speech")
+        self.task = LatestTask("replace the recogniser or the voice")
         self._load: Callable[[_Key], Awaitable[_T]] = load
         self._take: Callable[[_T], None] = take
         self._failed = failed

@@ -178,7 +178,7 @@ def test_nobody_listens_while_nothing_can_be_interrupted() -> None:
 
     def step(index: int) -> int:
         count = len(voice.hear(Frame(index, samples)))
-        voice.stepped(flushed=False, in_vain=False)
+        voice.stepped(flushed=False, hold_ignored=False)
         voice.listen(True)
         return count
 

@@ -50,13 +50,13 @@ class Progress:
     waiting: int = 0
     """Of the tokens of those words: how many the front-end has consumed, and how many wait for their frame."""
     begun: int = 0
-    """Where in the text what was heard of it begins, in letters."""
+    """Index of the first character of the text that was heard."""
     begun_before: bool = False
-    """Whether that is with the word before the first one that matched: only the two together were found."""
+    """Whether the word before the first match belongs to it, because only the two together were found."""
     matched: int = 0
-    """How many of the words that were heard since then are those of the text."""
+    """How many of the words heard since then match the text."""
     _ends: list[int] = field(default_factory=list)
-    """Where each word ends in the text, in letters."""
+    """Index of the character after each word of the text."""
     _words: list[str] = field(default_factory=list)
     _spans: list[tuple[int, int]] = field(default_factory=list)
     """Each word in its folded form, and where what it stands for begins and ends in the text."""
@@ -208,7 +208,7 @@ ENOUGH_WORDS = 4
 ALIKE = 0.5
 """The share of the words heard that must be the text's; otherwise the front-end has rephrased the answer."""
 LONGER, SLACK = 1.5, 6
-"""The text may have so many times the words that were heard, and so many more; else the wrong place was found."""
+"""The text may have at most `LONGER` × the words heard + `SLACK` words; otherwise the wrong place was found."""
 
 _SENTENCE_END = re.compile(
     rf"[.!?…][{re.escape(CLOSING)}*_`~]*(?=\s+[^a-z]|\s*$)|(?=\n[ \t]*(?:\n|(?:[-*+•]|\d{{1,2}}[.)])[ \t]))"

@@ -38,14 +38,15 @@ _MOST_TURNS = 8
 _MOST_REVISIONS = 256
 _MOST_TROUBLES = 64
 _SPEECH_SECONDS = 2.0
-"""Recognition that was skipped so long before the end of the speech still counts."""
+"""Recognition that was skipped within this time before the end of the speech still counts."""
 
 SLOW_SECONDS = 1.0
 """An answer that takes longer is slow in any conversation."""
 
 SLOW_FACTOR = 1.6
 SLOWER_BY_SECONDS = 0.25
-"""An answer is slow, too, if it takes so many times the conversation's median, and is so much longer."""
+"""An answer is also slow if it takes `SLOW_FACTOR` × the conversation's median and `SLOWER_BY_SECONDS` more than
+that."""
 
 ENOUGH_ANSWERS = 4
 """With fewer others there is no usual time."""

@@ -68,7 +68,7 @@ _State = tuple[bool, int, int, int]
 
 @dataclass(slots=True)
 class Turn:
-    """One side's words, without a break of the floor.
+    """One side's words, uninterrupted by the other side.
 
     `stable` and `unstable` hold the user's words while `open`; afterwards all words are stable. `ended_at`: the
     session's time, None while unknown. `typed`: it was not spoken. `talk`: the session of the conversation that it

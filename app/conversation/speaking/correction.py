@@ -64,7 +64,7 @@ def plan_correction(
         return Correction("continue") if clauses else Correction("wait")
     words = fold(" ".join(clauses))
     if words[: len(spoken)] == spoken:
-        place, skip, here = _behind(clauses, len(spoken))
+        place, skip, here = _place_after(clauses, len(spoken))
         if _goes_on(said, here) and (not resumed or ends_sentence(here)):
             return Correction("continue", place, skip)
     elif not complete and len(words) < len(spoken):
@@ -113,7 +113,7 @@ def after_bridge(clause: str, code: str = ENGLISH) -> str:
     return f"{head.lower()} {rest}".strip() if lowered else clause
 
 
-def bridge_behind(said: str, bridge: str) -> str:
+def bridge_following(said: str, bridge: str) -> str:
     """A bridge as it is written after `said`: with a dash where that breaks off in mid-sentence."""
     if not said or ends_sentence(said) or _mark(said) == ":":
         return bridge
@@ -141,7 +141,7 @@ def _goes_on(said: str, here: str) -> bool:
     return not _mark(said) or bool(_mark(here))
 
 
-def _behind(clauses: list[str], words: int) -> tuple[int, int, str]:
+def _place_after(clauses: list[str], words: int) -> tuple[int, int, str]:
     """The place after the first `words` folded words: a clause's number, how many of its tokens come before, and the
     last token before it.
     """

@@ -178,7 +178,7 @@ class Revisions:
         return next(reversed(self._known.values()), None)
 
     @property
-    def speaking(self) -> int:
+    def newest_with_words(self) -> int:
         """The newest revision that has words; 0 if there is none."""
         return next((revision.number for revision in reversed(self._known.values()) if revision.has_words), 0)
 
@@ -246,7 +246,7 @@ class Revisions:
         """Returns whether a newer revision of the same turn has words."""
         return any(other.order > revision.order and other.has_words for other in self.of_turn(revision.turn))
 
-    def gate(self, revision: KnownRevision, ended: TakeFloor, answer_mode: AnswerMode, *, speaking: int = 0) -> Verdict:
+    def gate(self, revision: KnownRevision, ended: TakeFloor, answer_mode: AnswerMode, *, in_use: int = 0) -> Verdict:
         """Decides whether a revision may be spoken as the answer to the turn that has `ended`.
 
         In the mode `after` it must answer the complete turn. In the mode `thinking` it may also be spoken before that
@@ -254,7 +254,7 @@ class Revisions:
         whole question or the revision before it starts alike: a revision that has seen only the beginning of a
         question often answers another question.
 
-        `speaking`: the revision in use, which continues.
+        `in_use`: the revision in use, which continues.
         """
 
         def held(rule: SpeechRule) -> Verdict:
@@ -269,7 +269,7 @@ class Revisions:
             return passes("complete turn")
         if answer_mode == "after":
             return held("incomplete turn")
-        if revision.number == speaking:
+        if revision.number == in_use:
             return passes("in use")
         if revision.wanted:
             return passes("chosen back-end")

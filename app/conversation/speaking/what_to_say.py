@@ -1,8 +1,9 @@
 """Decides what a voice says now: it waits, fills the wait with an opening, or says a clause of the oracle.
 
-`decide` is the only place where that is decided, and `could_answer` tells whether a turn that ended now would be
-answered at once. Both ask the same gate (`Revisions.gate`), which names the rule by which a revision may be spoken or
-is held back. What is known of the revisions is in `app.conversation.speaking.revisions`.
+`decide` is the only place where that is decided, except that `cutting_clause` may cut off the clause being spoken.
+`could_answer` tells whether a turn that ended now would be answered at once. Both ask the same gate (`Revisions.gate`),
+which names the rule by which a revision may be spoken or is held back. What is known of the revisions is in
+`app.conversation.speaking.revisions`.
 
 A newer revision takes over at the end of a clause: `app.conversation.speaking.correction` joins it to what was said.
 """
@@ -16,7 +17,7 @@ from typing import Literal
 from app.conversation.events import AnswerMode, SpeechRule
 from app.conversation.frame import FRAME_SECONDS
 from app.conversation.languages import language
-from app.conversation.speaking.correction import after_bridge, bridge_behind, ends_sentence, plan_correction
+from app.conversation.speaking.correction import after_bridge, bridge_following, ends_sentence, plan_correction
 from app.conversation.speaking.revisions import KnownRevision, Revisions, Verdict
 from app.conversation.turns.floor import TakeFloor
 from app.conversation.words import same_words
@@ -127,7 +128,7 @@ class Moment:
     - `answer_mode`: see `Revisions.gate`.
     - `openings`: whether openings may fill a wait.
     - `prepared`: the clause that was requested from the voice, if any.
-    - `synthesised`: its audio is there.
+    - `synthesised`: its audio is ready.
     - `broke_off`: the previous clause was cut off for it.
     """
 
@@ -252,7 +253,7 @@ def longest_silence(moment: Moment, said: SpokenAnswer, revisions: Revisions, ne
 
 
 def _gate(moment: Moment, said: SpokenAnswer, revisions: Revisions, revision: KnownRevision) -> Verdict:
-    return revisions.gate(revision, said.ended, moment.answer_mode, speaking=said.source)
+    return revisions.gate(revision, said.ended, moment.answer_mode, in_use=said.source)
 
 
 def _next_clause(moment: Moment, said: SpokenAnswer, revisions: Revisions) -> tuple[ClauseChoice | None, Verdict]:
@@ -355,7 +356,7 @@ def _choose(
         text, ends = " ".join(clause.spoken.split()[join.skip :]), clause.ends[join.skip :]
         if join.bridge:
             last = "x" if cuts else words[-1] if words else ""
-            bridge = bridge_behind(last, join.bridge)
+            bridge = bridge_following(last, join.bridge)
             text = f"{bridge} {after_bridge(text, revision.language)}"
             ends = (*[begin] * len(bridge.split()), *ends)
         return ClauseChoice(revision.number, join.next_clause, text, join.bridge, cuts, begin, ends)

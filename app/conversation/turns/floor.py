@@ -76,8 +76,8 @@ _Input = TypeVar("_Input")
 class FloorAfterGap:
     """Holds a `TakeFloor` back that follows lost audio, until the user has been heard for `LISTEN_SECONDS`.
 
-    Lost audio is tracked as silence, so it ends a turn, but the user may have gone on in it. Further gaps don't make
-    the wait longer. A user who speaks meanwhile keeps the floor: it has not been given to anybody.
+    Lost audio is tracked as silence, so it ends a turn, but the user may have continued speaking during it. Further
+    gaps don't make the wait longer. A user who speaks meanwhile keeps the floor: it has not been given to anybody.
     """
 
     def __init__(self) -> None:

@@ -36,9 +36,9 @@ class TurnSettings:
     - `far_seconds`: a distant voice that was heard over the assistant, or right after the user's turn, is still
       somebody else's when the assistant falls silent, until it has paused for this long.
     - `long_voice_seconds`, `long_seconds`: after this much voice, a turn ends only after this silence, since it is
-      likely to have more sentences, and its answer is seldom ready before. Chosen on the odd questions of MT-Bench,
+      likely to have more sentences, and its answer is rarely ready sooner. Chosen on the odd questions of MT-Bench,
       spoken by two synthetic voices: an answer would be heard in a pause of 28 of 52 turns instead of 35; on the even
-      ones, of 25 instead of 29. Of the callers' sentences, 3 to 7 % are as long: what people need is not known.
+      ones, of 25 instead of 29. Of the callers' sentences, 3 to 7 % are as long: whether users need this is unknown.
     - `backchannel_seconds`: a sound of this length over the assistant interrupts it if the recogniser finds words in
       it. If it finds none, as in laughter, the assistant continues. If a slow recogniser has reported nothing by
       `wordless_seconds`, the sound interrupts.
@@ -195,7 +195,7 @@ class TurnTracker:
         """Processes the voice detector's windows of a frame that ended at `at`; returns the events and the commands to
         the front-end that follow, in order.
 
-        `answer_ready`: see `FrontEnd.could_answer`. If False, the turn may as well end a little later.
+        `answer_ready`: see `FrontEnd.could_answer`. If False, the end of the turn may be delayed a little.
         """
         out: list[TurnEvent | FloorCommand] = []
         self._run.own_level = self.level.estimate(at)

@@ -17,7 +17,7 @@ _BURST_WINDOWS = 12
 """A cough's burst and its voiced end lie within 0.4 s."""
 _FADED_DB = 15.0
 """A window this much below the loudest of its run is no evidence: the detector lags behind the sound's end, or the
-room's noise brightens the end of a hum."""
+room noise adds high frequencies to the end of a hum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,8 @@ class VoiceSettings:
     television: it neither interrupts nor resumes a turn. It stays below as long as fewer than `near_windows` of its run
     are louder. In silence the limit is `far_in_silence_db`, so that a whisper begins a turn. The limit was chosen on
     150 sentences of 52 callers whose level was known from another of theirs: it delays and loses none of them. Of 26
-    other callers, 92 % of the sentences interrupt, where at 20 dB 96 % did; of a second caller's, 15 dB softer, 54 %,
-    where all did.
+    other callers, 92 % of the sentences interrupt, where at 20 dB 96 % did. With a second caller 15 dB softer, 54 % of
+    the second caller's sentences interrupt, where at 20 dB all did.
 
     Tuned on half of MT-Bench's questions in two synthetic voices (58 recordings, and what follows the pauses in them)
     and on the tests' noises of seeds 0 to 99, 1000 to 1099 and 2000 to 2099. On the other half, in rooms of -65 and

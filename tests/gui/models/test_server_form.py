@@ -29,7 +29,7 @@ OLLAMA = BackendChoice("ollama", "", "http://127.0.0.1:11434")
 THEIRS = BackendChoice("compatible", "", "http://127.0.0.1:8080/v1")
 MAYBE = "There is no key; this one may not need any."
 NOT_YET = "There is no key yet. Copy one from your account at the provider, and paste it here."
-WANTS_KEY = "127.0.0.1:8080 wants an API key. Give the app one, or choose another model."
+WANTS_KEY = "127.0.0.1:8080 wants an API key. Enter one, or choose another model."
 
 
 def models(combo: QComboBox) -> list[str]:

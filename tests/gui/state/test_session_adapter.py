@@ -200,7 +200,7 @@ def test_one_that_is_opened_again_and_fails_gives_way_to_the_one_before_of_the_s
         manager = followed.manager
         manager.want(backend=ONE)
         await asyncio.sleep(8.0)  # it answers the first question
-        manager.session.backends._pool.spoil(manager.session.backends._runner.backend)  # type: ignore[union-attr]
+        manager.session.backends._pool.mark_failed(manager.session.backends._runner.backend)  # type: ignore[union-attr]
         manager.want(backend=ONE, reopen=["backend"])
         await asyncio.sleep(6.0)
         assert (manager.state.driving, manager.wanted.backend, manager.state.reason) == (ONE, ONE, "fallback")

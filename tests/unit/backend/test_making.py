@@ -7,7 +7,7 @@ import pytest
 
 from app.backend import key_names, make_backend
 from app.backend.base import Backend, BackendError, ChatRequest, made_for
-from app.backend.router import RESTS_SECONDS, RouterBackend
+from app.backend.router import COOLDOWN_SECONDS, RouterBackend
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
 from app.conversation.prompt import ChatMessage
 from tests.support.leaks import SECRET, all_logs, places_with, quoting_peer, texts_of
@@ -101,7 +101,7 @@ async def test_one_that_failed_rests_and_then_is_asked_again() -> None:
     assert chooser.failed(stem), "somebody else can answer"
     assert chooser.choose(1, "w").backend is everyday
     assert not chooser.failed(everyday), "nobody is left"
-    now[0] += RESTS_SECONDS + 1
+    now[0] += COOLDOWN_SECONDS + 1
     assert chooser.choose(2, "w").backend is stem
 
 

@@ -100,7 +100,7 @@ async def test_a_look_alike_of_ollama_that_loads_nothing_is_opened(status: int) 
 @pytest.mark.parametrize("status", [404, 405, 501])
 async def test_a_look_alike_of_ollama_that_fetches_nothing_is_reported(status: int) -> None:
     async with Wire([Reply(status, body=b'{"error": "no such call"}')]) as wire:
-        with pytest.raises(BackendError, match="fetches no models") as raised:
+        with pytest.raises(BackendError, match="can't download models") as raised:
             async for _ in make("ollama", wire.url).pull("gemma3"):  # type: ignore[attr-defined]
                 pass
     check_sentence(raised.value)

@@ -38,7 +38,7 @@ def _status(status: int, **how: object) -> Make:
 
 
 REFUSALS: dict[str, tuple[Make, str, str]] = {
-    "401": (lambda kind: SPEECHES[kind].wrong_key(), "key", "refuses the API key|does not let this app in"),
+    "401": (lambda kind: SPEECHES[kind].wrong_key(), "key", "refuses the API key|denies this app access"),
     "403": (_status(403), "key", "does not let this"),
     "400 model": (
         lambda kind: (
@@ -68,12 +68,12 @@ async def test_a_refusal_that_stays_is_reported_at_once(kind: str, what: str) ->
 
 TRANSIENT: dict[str, tuple[Make, str, str]] = {
     "408": (_status(408), "timeout", "did not answer in time"),
-    "429": (_status(429), "quota", "takes no more requests just now|has too much to do"),
+    "429": (_status(429), "quota", "takes no more requests just now|is overloaded"),
     "500": (_status(500), "server", r"internal error \(status 500\)"),
     "502 page": (lambda kind: page(502), "server", r"internal error \(status 502\)"),
-    "503": (_status(503), "server", "overloaded just now|too much to do"),
+    "503": (_status(503), "server", "overloaded just now"),
     "504": (_status(504), "timeout", "did not answer in time"),
-    "529": (_status(529), "server", "overloaded just now|too much to do"),
+    "529": (_status(529), "server", "overloaded just now"),
 }
 """What may pass: it is asked thrice in all."""
 

@@ -53,10 +53,10 @@ def test_an_older_revision_continues_until_a_newer_one_has_words() -> None:
     revisions = Revisions()
     for number in (1, 2):
         revisions.ask(OracleAsked(number, 1, False))
-    assert revisions.add(1, "Well,") is not None and revisions.speaking == 1
-    assert revisions.add(2, "- ") is not None and revisions.speaking == 1, "the mark of a list is no word"
+    assert revisions.add(1, "Well,") is not None and revisions.newest_with_words == 1
+    assert revisions.add(2, "- ") is not None and revisions.newest_with_words == 1, "the mark of a list is no word"
     assert revisions.add(1, " you") is not None
-    assert revisions.add(2, "No,") is not None and revisions.speaking == 2
+    assert revisions.add(2, "No,") is not None and revisions.newest_with_words == 2
     assert revisions.add(1, " are") is None
     assert revisions.add(7, "words") is None, "it was never requested"
     assert revisions.get(2) is not None and revisions.get(2).text == "- No,"  # type: ignore[union-attr]
@@ -98,7 +98,7 @@ def test_a_rule_lets_a_revision_pass_or_holds_it_back(
     verdict = known.gate(revisions[0], ended, "thinking")
     assert (verdict.passes, verdict.rule) == (not rule.startswith("-"), rule.removeprefix("-"))
     assert known.gate(revisions[0], ended, "after").passes == (rule == "complete turn")
-    in_use = known.gate(revisions[0], ended, "thinking", speaking=revisions[0].number)
+    in_use = known.gate(revisions[0], ended, "thinking", in_use=revisions[0].number)
     assert in_use.passes == (rule != "-another turn"), "what is being spoken goes on"
 
 

@@ -162,7 +162,7 @@ def test_the_newer_answer_takes_over_at_a_clauses_end_and_not_within() -> None:
     rig.step(*_answer(1, "I think it is Lyon. That is a city in the south.", complete=False), HEARD)
     rig.finish(*_answer(2, "Nothing but Paris has ever been the capital."))
     assert rig.said == "I think it is Lyon. Or rather, nothing but Paris has ever been the capital."
-    assert rig.marks == ["started", "mended", "ended"]
+    assert rig.marks == ["started", "corrected", "ended"]
 
 
 def test_a_sentence_that_was_begun_is_finished_before_another_answer_is_taken_up() -> None:
@@ -356,7 +356,7 @@ def test_an_opening_that_is_held_goes_on_and_a_backend_that_fails_leaves_it_alon
     rig.step(Hold(3))
     rig.front.unheard(1920, len(last.said))
     rig.finish(GoOn(), OracleDone(2, failed=True))
-    assert rig.front.idle and rig.marks == ["started", "opened", "held", "went_on", "ended"]
+    assert rig.front.idle and rig.marks == ["started", "opened", "held", "resumed", "ended"]
     rig.finish(*_answer(3, "It is Paris.", turn=2))
     assert rig.said.endswith("It is Paris."), "an opening alone has answered nothing"
 
@@ -379,10 +379,10 @@ def test_a_backend_that_the_user_has_chosen_is_heard_in_mid_sentence() -> None:
     said, _, corrected = rig.said.partition(" – ")
     assert LONG.startswith(said) and 2 <= len(said.split()) <= 5, "neither its sentence nor its clause is ended first"
     assert corrected == "or rather, nothing but Paris has ever been the capital of France."
-    assert rig.marks == ["started", "mended", "ended"]
-    mended = next(place for place, step in enumerate(rig.steps) if "mended" in [mark.what for mark in step.marks])
-    assert (mended - before) * 0.08 < 1.0
-    sound = np.concatenate([step.samples for step in rig.steps[: mended + 1]])
+    assert rig.marks == ["started", "corrected", "ended"]
+    corrected = next(place for place, step in enumerate(rig.steps) if "corrected" in [mark.what for mark in step.marks])
+    assert (corrected - before) * 0.08 < 1.0
+    sound = np.concatenate([step.samples for step in rig.steps[: corrected + 1]])
     assert np.abs(np.diff(sound)).max() < 0.02, "nothing clicks"
 
 
@@ -391,7 +391,7 @@ def test_a_backend_that_says_the_same_goes_on_without_a_cut() -> None:
     rig.step(*_answer(1, LONG), TakeFloor(1))
     rig.say(5)
     rig.finish(*wanted(2, f"{LONG} It is old."))
-    assert rig.said == f"{LONG} It is old." and "mended" in rig.marks
+    assert rig.said == f"{LONG} It is old." and "corrected" in rig.marks
 
 
 def test_what_is_nearly_over_is_said_to_its_end() -> None:
@@ -525,7 +525,7 @@ def test_what_the_listener_did_not_hear_is_said_after_a_hold(after: int) -> None
         assert not rig.step().samples.any()
     rig.finish(GoOn())
     assert rig.said.split() == [*heard, *text.split()[len(heard) - len(last.said) :]]
-    assert rig.marks == ["started", "held", "went_on", "ended"]
+    assert rig.marks == ["started", "held", "resumed", "ended"]
 
 
 def test_markup_is_not_read_aloud() -> None:

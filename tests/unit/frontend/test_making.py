@@ -31,7 +31,7 @@ class OnTheCard(StreamFrontEnd):
 
 
 def test_a_card_that_stays_taken_is_a_sentence_and_not_waited_for_without_end() -> None:
-    taken = "still held by the conversation before, so KAME can't be loaded"
+    taken = "still held by the previous conversation, so KAME can't be loaded"
     with OnTheCard(), pytest.raises(CardBusyError, match=taken):
         OnTheCard().__enter__()
     with OnTheCard():
