@@ -111,7 +111,7 @@ class Instance(QObject):
             connection.setReadBufferSize(2 * COMMAND.bytes)
             connection.readyRead.connect(self._on_readable)
             connection.disconnected.connect(self._on_disconnected)
-            timer(connection, TIMEOUT_MS, connection.abort).start()
+            timer(connection, TIMEOUT_MS, lambda gone=connection: gone.abort()).start()
             if connection.bytesAvailable():
                 self._read_from(connection)
 

@@ -370,5 +370,5 @@ def test_the_floor_is_given_only_once_the_user_was_heard_after_lost_audio() -> N
     assert passed((lost, [given]), (heard, []), (lost, []), *[(heard, [])] * 3) == [*[[]] * 5, [given]], "not longer"
     for other in (Yield(1), Interrupt(), Silence(1)):
         assert passed((lost, [given]), (heard, [other]), *[(heard, [])] * 4) == [[], [other], [], [], [], []]
-    told = TakeFloor(2, 2.0, told=True)
+    told = TakeFloor(2, 2.0, explicit=True)
     assert passed((lost, [given]), (heard, [told]), *[(heard, [])] * 4) == [[], [told], [], [], [], []]

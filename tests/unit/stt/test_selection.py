@@ -223,7 +223,7 @@ def test_a_recogniser_is_loaded_on_the_card_only_while_nothing_else_works_there(
     """A capture of the voice engine's frames fails if another thread allocates the card's memory meanwhile."""
     loads: list[tuple[str, bool]] = []
 
-    def load_on(model: Path, device: str, precision: str, threads: int) -> SimpleNamespace:
+    def load_on(model: Path, device: str, precision: str) -> SimpleNamespace:
         try:
             with card.work("KAME", 0.0):
                 loads.append((device, True))
