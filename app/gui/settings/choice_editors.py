@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QPoint, QRectF, QSignalBlocker, Qt, QTimer
+from PySide6.QtCore import QPoint, QRectF, QSignalBlocker, QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QFocusEvent, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QRadioButton, QSlider, QSpinBox, QWidget
 
@@ -245,7 +245,12 @@ class Dot(QRadioButton):
         self._accent = ACCENTS[accent]
         self.setAccessibleName(name)
         set_tip(self, name)
-        self.setFixedSize(ROOM_PX, ROOM_PX)
+
+    def sizeHint(self) -> QSize:
+        return QSize(ROOM_PX, ROOM_PX)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
 
     def hitButton(self, point: QPoint) -> bool:
         return self.rect().contains(point)
