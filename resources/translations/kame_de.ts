@@ -5817,6 +5817,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>das Modell kannte deinen ganzen Beitrag</translation>
     </message>
     <message>
+        <source>the model was still thinking</source>
+        <translation>das Modell dachte noch nach</translation>
+    </message>
+    <message>
         <source>the newest thought answered another turn</source>
         <translation>der neueste Gedanke galt einem anderen Beitrag</translation>
     </message>
