@@ -267,7 +267,8 @@ def test_a_server_that_asks_for_patience_is_left_alone_until_the_turn_is_over() 
     assert len(early) == 1, "the first one told it"
     assert {r.turn for r in asked if r.final} == {1, 4}, "the server has said that it refuses the others"
     first, last = [failure.sentence for failure in talk.of(e.Failure)]
-    waiting = [notice.sentence for notice in talk.of(e.Notice)]
+    limit, *waiting = [notice.sentence for notice in talk.of(e.Notice)]
+    assert "asked only when you have finished" in limit
     assert first == last == "It takes no more requests. Ask again in 30 seconds."
     assert [sentence.partition(", ")[2] for sentence in waiting] == [
         f"so the answer comes in {seconds} seconds." for seconds in (20, 10)
