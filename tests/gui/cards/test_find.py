@@ -14,7 +14,6 @@ from tests.gui.helpers import say, spoken, until
 
 
 def marked(window: MainWindow) -> list[str]:
-    """What is marked in the conversation."""
     return [mark.cursor.selectedText() for mark in window.transcript.view.extraSelections()]
 
 
@@ -27,7 +26,6 @@ def current(window: MainWindow) -> str:
 
 
 async def looked_for(window: MainWindow, words: str) -> FindBar:
-    """Opens the bar with its key, and types words into it."""
     await until(window.isActiveWindow)
     QTest.keySequence(window, QKeySequence(QKeySequence.StandardKey.Find))
     bar = window.transcript.find_bar

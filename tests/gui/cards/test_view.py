@@ -3,16 +3,13 @@
 import random
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont, QFontMetricsF
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.gui.cards.card import PIECE, Card, in_pieces
-from app.gui.cards.paint import last_words
 from app.gui.cards.view import CardView
 
 
@@ -136,13 +133,3 @@ def test_the_quoted_line_has_room_and_is_no_part_of_the_text(qtbot: QtBot) -> No
     assert view.textCursor().selectedText() == "A\u2028facts\u2029body"
     view.set_card(0, plain)
     assert view.box_of(0).height() == before
-
-
-@pytest.mark.parametrize(("width", "shown"), [(2000, "“one two three four”"), (130, "“…three four”"), (1, "“…")])
-def test_of_a_long_quote_the_last_words_that_have_room_are_shown(width: int, shown: str) -> None:
-    font = QFont()
-    font.setPixelSize(16)
-    metrics = QFontMetricsF(font)
-    words = last_words("one two three four", metrics, width)
-    assert words == shown
-    assert width < 10 or metrics.horizontalAdvance(words) <= width

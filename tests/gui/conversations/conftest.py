@@ -13,8 +13,6 @@ NOW = datetime(2026, 11, 22, 15, 30).timestamp()
 
 
 class Clock:
-    """The time of day."""
-
     now = NOW
 
 

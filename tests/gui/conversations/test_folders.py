@@ -24,7 +24,6 @@ def click(pane: ConversationsPane, words: str) -> None:
 
 
 def type_name(pane: ConversationsPane, name: str) -> None:
-    """Types a name into the dialog, and Enter."""
     dialog = pane.folders.dialog
     assert isinstance(dialog, QInputDialog) and dialog.isVisible()
     field = dialog.findChild(QLineEdit)

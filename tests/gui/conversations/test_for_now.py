@@ -12,7 +12,7 @@ from app.history.base import ConversationView, Setup
 from app.session.control import BackendChoice, Style
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory
-from tests.gui.fakes import FakeBackendService, FakeFactory, FakeSoundService
+from tests.gui.fakes import FakeBackendService, FakeFactory
 from tests.gui.helpers import say, shown, typed, until, window_and_factory
 
 OLLAMA = BackendChoice("ollama", "gemma", "http://127.0.0.1:11434")
@@ -50,17 +50,6 @@ async def test_a_conversation_whose_backend_nobody_knows_goes_on_with_another() 
         assert factory.choices[1].backend == BackendChoice()
         [sentence] = window.messages.sentences()
         assert sentence.startswith("The model of this conversation, m, is not known here")
-
-
-async def test_it_hears_again_only_when_nothing_keeps_it_deaf() -> None:
-    async with window_and_factory(sound_service=FakeSoundService()) as (window, factory):
-        manager, session = window.manager, factory.session
-        manager.set_deaf(True, "replay")
-        manager.set_deaf(True)
-        manager.set_deaf(False, "replay")
-        assert session.calls[-1] == ("set_muted", True)
-        manager.set_deaf(False)
-        assert session.calls[-1] == ("set_muted", False)
 
 
 async def test_a_title_is_in_no_log(caplog: pytest.LogCaptureFixture, window: MainWindow) -> None:
@@ -123,16 +112,6 @@ async def test_removing_what_is_shown_begins_no_talk_where_none_ran(window: Main
     window.list.history.removed.emit((key,))
     assert window.talks.key != key and window.transcript.empty
     assert window.manager.phase == "stopped" and len(factory.sessions) == 1
-
-
-async def test_trouble_that_may_pass_costs_no_talk() -> None:
-    factory, history = FakeFactory(), FakeHistory()
-    history.trouble = "Conversations can't be kept just now."
-    async with shown(factory, history=history) as window:
-        say(window, e.TranscriptFinal(1, 1, "Hello?", 1))
-        [log] = history.logs[window.talks.key]
-        assert any(isinstance(event, e.TranscriptFinal) for event in log.events)
-        assert window.messages.sentences() == [history.trouble]
 
 
 async def test_what_was_typed_in_one_conversation_is_not_fetched_back_in_another(window, factory) -> None:

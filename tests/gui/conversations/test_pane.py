@@ -41,7 +41,6 @@ def rows(pane: ConversationsPane) -> list[str]:
 
 
 def details(pane: ConversationsPane) -> list[str]:
-    """The dim lines."""
     return [pane.list.texts.detail(row.view) for row in pane.list.rows if row.view is not None]
 
 
@@ -55,7 +54,6 @@ def press(pane: ConversationsPane, key: Qt.Key, modifier: Qt.KeyboardModifier = 
 
 
 def enter(pane: ConversationsPane) -> None:
-    """Enter in the field; what it closes is gone."""
     QTest.keyClick(editor(pane), Qt.Key.Key_Return)
     QApplication.processEvents()
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
@@ -118,15 +116,6 @@ def test_what_there_is_none_of_is_said(pane: ConversationsPane) -> None:
     assert pane.trouble.isVisible() and pane.trouble.label.text() == "The disk is full." and pane.rows.empty_text == ""
     pane.show_trouble("")
     assert not pane.trouble.isVisible() and pane.rows.empty_text == "Your conversations are kept here."
-
-
-def test_a_tip_tells_all_and_takes_a_title_for_what_it_is(pane: ConversationsPane) -> None:
-    pane.show_conversations(three())
-    tips = [pane.list.index(pane.list.place(key)).data(Qt.ItemDataRole.ToolTipRole) for key in "ac"]
-    assert tips[0] == (
-        "<qt>Heights of the Elbrus<br>22/11/2026 14:30<br>4 turns, with sound<br>gpt-4.1-mini, Qwen/Qwen3-30B</qt>"
-    )
-    assert "Bread &lt;b&gt;without&lt;/b&gt; kneading" in tips[1] and "1 turn" in tips[1]
 
 
 # -- opening
@@ -302,7 +291,6 @@ def menu_words(menu: QMenu) -> list[str]:
 
 
 def choose(menu: QMenu, words: str) -> None:
-    """Chooses from an open menu with the keyboard."""
     assert menu.isVisible()
     for _ in range(len(menu.actions())):
         QTest.keyClick(menu, Qt.Key.Key_Down)

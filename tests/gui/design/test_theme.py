@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QFontInfo, QPalette
@@ -17,19 +18,12 @@ from app.gui.design.theme import apply_theme
 from app.gui.design.tokens import ACCENTS, tokens_for
 from app.gui.settings.dialog import SettingsDialog
 from app.settings.declarations import Settings
-
-
-def luminance(colour: QColor) -> float:
-    parts = [
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-        for part in (colour.redF(), colour.greenF(), colour.blueF())
-    ]
-    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+from tests.gui.pictures.test_contrast import luminance
 
 
 def contrast(a: QColor, b: QColor) -> float:
-    high, low = sorted((luminance(a), luminance(b)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
+    low, high = sorted(luminance(np.array([a.rgb(), b.rgb()])))
+    return float((high + 0.05) / (low + 0.05))
 
 
 R = QPalette.ColorRole
@@ -50,7 +44,6 @@ PAIRS = [
 
 @pytest.fixture
 def app(qapp: QApplication) -> Iterator[QApplication]:
-    """The application, and afterwards as it was."""
     yield qapp
     qapp.styleHints().unsetColorScheme()
 

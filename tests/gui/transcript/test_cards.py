@@ -9,7 +9,6 @@ from app.gui.transcript.entries import TranscriptCards
 
 
 def answered(*events: e.Event) -> Card:
-    """The card of the answer that these events make."""
     transcript = Transcript()
     for event in events:
         transcript.apply(event)
@@ -38,16 +37,6 @@ def test_what_the_voice_took_back_is_struck() -> None:
         *said(2, "Or rather, it is Paris."),
     )
     assert card.body == (("It is Lyon.", "struck"), (" Or rather, it is Paris.", "text"))
-
-
-def test_how_often_the_thought_was_revised_stands_in_the_head() -> None:
-    def head(count: int) -> list[str]:
-        asked = [event for number in range(1, count + 1) for event in requested(number, f"It is {number}.")]
-        return [text for text, _ in answered(*asked, e.AssistantStarted(2.9, 1, count), *said(count, "It is so.")).head]
-
-    assert head(1) == ["KAME", "   tiny"]
-    assert head(2) == ["KAME", "   tiny", "   ", "revised once"]
-    assert head(4) == ["KAME", "   tiny", "   ", "revised 3×"]
 
 
 def test_an_answer_without_words_waits_or_was_interrupted() -> None:

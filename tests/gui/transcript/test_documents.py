@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.conversation import events as e
 from app.conversation.prompt import MOST_DOCUMENTS, Document
@@ -22,7 +22,7 @@ from app.session.control import BackendChoice
 from app.untrusted.limits import DOCUMENT_BYTES
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import press, say, shown, spoken, until
+from tests.gui.helpers import say, shown, spoken, until
 from tests.support.pdf import pdf_of
 
 
@@ -42,7 +42,6 @@ def enter(widget: QWidget, data: QMimeData) -> bool:
 
 
 def drop(widget: QWidget, *paths: Path | str) -> None:
-    """Drops files on a widget, as the desktop does."""
     data = drag(*paths)
     if enter(widget, data):
         buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
@@ -51,7 +50,6 @@ def drop(widget: QWidget, *paths: Path | str) -> None:
 
 
 def chips(window: MainWindow) -> list[str]:
-    """What the chips say."""
     row = window.transcript.documents
     return [f"{chip.name.text()} · {chip.size_label.text()}" for chip in row.chips if chip.isVisible()]
 
@@ -155,16 +153,6 @@ async def test_the_chip_says_when_the_model_gets_only_a_part(tmp_path: Path) -> 
         assert f"only the first 400 of {window.locale().toString(10_000)} words" in chip.remove.accessibleDescription()
         say(window, e.ConversationConfigured(1.0, "a", "b", "", "", None, "medium", given=(10_000,)))
         assert "gets all of it" in chip.toolTip()
-
-
-async def test_the_paper_clip_asks_for_files(notes: Path, monkeypatch: pytest.MonkeyPatch, window: MainWindow) -> None:
-    press(window.transcript.composer, "Add files")
-    dialog = window.documents.asking
-    assert isinstance(dialog, QFileDialog) and dialog.isVisible()
-    dialog.filesSelected.emit([str(notes)])
-    dialog.reject()
-    await until(lambda: chips(window) == ["notes.md · 5 words"])
-    assert window.documents.asking is None
 
 
 async def test_a_file_dropped_while_all_is_being_prepared_belongs_to_the_talk_that_begins(

@@ -33,12 +33,10 @@ def given(service: FakeSoundService) -> dict[str, Any]:
 
 
 def mutes(session: FakeSession) -> list[bool]:
-    """How a session was muted, in order."""
     return [call[1] for call in session.calls if call[0] == "set_muted"]
 
 
 def can_hear(window: MainWindow, card: int) -> bool:
-    """Whether the card's menu offers to hear it again."""
     menu_at(window, card).close()
     return offered(window, "Hear it again")
 

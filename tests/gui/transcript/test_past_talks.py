@@ -10,7 +10,7 @@ from app.conversation import events as e
 from app.gui.cards.card import LONGEST_BODY
 from app.gui.transcript import past_talk as past_talk_module
 from app.gui.transcript.pane import TranscriptPane
-from app.gui.transcript.past_talk import MOST_REQUESTS, PastTalk, past_talk, past_talks
+from app.gui.transcript.past_talk import PastTalk, past_talk, past_talks
 from app.history.base import KeptTalk
 from app.research.window import many_turns
 
@@ -119,18 +119,6 @@ def test_of_an_endless_conversation_the_newest_turns_are_shown(qtbot: QtBot, mon
     assert [card.style for card in pane.view.cards] == ["divider", "divider", "user", "divider", "user", "user"]
     assert "Earlier turns are too many" in heads(pane)[1]
     assert len(pane.messages) == 4
-
-
-def test_of_many_talks_the_newest_requests_are_kept_and_the_models_of_all() -> None:
-    talks = past_talks([kept(800), kept(600), kept(10)])
-    asked = [sum(isinstance(event, e.OracleRequested) for event in talk.requests) for talk in talks]
-    assert asked == [MOST_REQUESTS - 305, 300, 5]
-    assert all(isinstance(talk.requests[0], e.SessionStarted) for talk in talks)
-
-
-def test_requests_without_an_end_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(past_talk_module, "MOST_EVENTS", 50)
-    assert len(past_talk(kept(800)).requests) == 51
 
 
 def test_a_model_that_comes_back_takes_over_again(qtbot: QtBot) -> None:

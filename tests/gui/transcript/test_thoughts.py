@@ -46,7 +46,6 @@ def link_at(view: CardView, words: str) -> QPoint:
 
 
 def in_view(window: MainWindow, words: str) -> bool:
-    """Whether the thought that was gone to has these words, and its beginning is seen."""
     view = window.oracle.view
     if not (window.oracle.earlier and view.isVisible() and window.focusWidget() is view):
         return False
@@ -56,7 +55,6 @@ def in_view(window: MainWindow, words: str) -> bool:
 
 @pytest.fixture(autouse=True)
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """What was opened in other programs."""
     addresses: list[object] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", addresses.append)
     return addresses

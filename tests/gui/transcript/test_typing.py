@@ -17,24 +17,20 @@ from tests.gui.helpers import key, say, shown, spoken, transcript, typed, until,
 
 
 def written(session: FakeSession) -> list[str]:
-    """What was typed for a session."""
     return [call[1] for call in session.calls if call[0] == "write"]
 
 
 def choose(menu: QMenu, words: str) -> None:
-    """Takes an entry of an open menu with the mouse."""
     action = next(action for action in menu.actions() if words in action.text().replace("&", ""))
     QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
 
 
 def offered(window: MainWindow, words: str) -> bool:
-    """Whether the menu that was opened for a turn last offers this."""
     menu = window.transcript.menu
     return next(action for action in menu.actions() if words in action.text().replace("&", "")).isEnabled()
 
 
 def menu_at(window: MainWindow, card: int) -> QMenu:
-    """Opens the menu of a card with the right mouse button's event."""
     view = window.transcript.view
     viewport = view.viewport()
     place = next(box.center().toPoint() for number, box in view._in_view() if number == card)

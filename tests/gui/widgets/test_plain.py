@@ -58,7 +58,6 @@ def bait(tmp_path: Path) -> Iterator[Bait]:
 
 
 def shown_tip(widget: QWidget, at: QPoint | None = None) -> QLabel:
-    """The tooltip that a widget shows."""
     QToolTip.hideText()
     at = widget.rect().center() if at is None else at
     QApplication.sendEvent(widget, QHelpEvent(QEvent.Type.ToolTip, at, widget.mapToGlobal(at)))
@@ -69,22 +68,15 @@ def shown_tip(widget: QWidget, at: QPoint | None = None) -> QLabel:
 
 
 def as_shown(label: QLabel) -> str:
-    """What a label with Qt's default format shows."""
     text = label.text()
     return QTextDocumentFragment.fromHtml(text).toPlainText() if Guesses.mightBeRichText(text) else text
 
 
-def header(words: str, window: QWidget) -> QWidget:
+def header(words: str, window: QWidget) -> TranscriptHeader:
     made = TranscriptHeader(window)
     made.show_title(words)
     made.show_choice(Style(persona=words), ToolChoice((f"mcp:{words}",)), 0.0)
-    return made.words
-
-
-def heading(words: str, window: QWidget) -> QWidget:
-    made = TranscriptHeader(window)
-    made.show_title(words)
-    return made.heading
+    return made
 
 
 def pill(words: str, window: QWidget) -> QWidget:
@@ -93,20 +85,17 @@ def pill(words: str, window: QWidget) -> QWidget:
     return made
 
 
-def chip(words: str, window: QWidget) -> QWidget:
-    return DocumentChip(Document(words, "text"), 1, window)
+MAKERS: dict[str, Callable[[str, QWidget], QWidget]] = {
+    "tip": lambda words, window: set_tip(window, words) or window,
+    "details": lambda words, window: header(words, window).words,
+    "title": lambda words, window: header(words, window).heading,
+    "pill": pill,
+    "chip": lambda words, window: DocumentChip(Document(words, "text"), 1, window),
+    "message": lambda words, window: MessageRow(Message(words + " word" * 400), window).label,
+}
 
 
-def message(words: str, window: QWidget) -> QWidget:
-    return MessageRow(Message(words + " word" * 400), window).label
-
-
-def plain_widget(words: str, window: QWidget) -> QWidget:
-    set_tip(window, words)
-    return window
-
-
-@pytest.mark.parametrize("make", [header, heading, pill, chip, message, plain_widget])
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 def test_a_tooltip_shows_markup_as_text_only(qtbot: QtBot, bait: Bait, make: Callable[[str, QWidget], QWidget]) -> None:
     window = QWidget()
     qtbot.addWidget(window)
