@@ -18,7 +18,7 @@ from app.gui.demo.controller import DemoController
 from app.gui.demo.visitor import RELEASE_MS
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.session_manager import SessionManager
-from app.session.control import BackendChoice, SessionChoice, UserError
+from app.session.control import BackendChoice, SessionChoice
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import heard, key, until
 from tests.support.demo_talk import DEAR, FIRST, SECOND, ScriptedDemoService, ScriptedTalk, Voice
@@ -30,8 +30,6 @@ LONG = Voice(0.24, "one two three four five six seven eight nine ten " * 3)
 
 
 class Clock:
-    """The demo's time, which can be made to jump."""
-
     def __init__(self) -> None:
         self.jumped = 0.0
 
@@ -64,7 +62,6 @@ def service() -> ScriptedDemoService:
 
 @pytest.fixture
 async def manager(window: QMainWindow, factory: FakeFactory) -> AsyncIterator[SessionManager]:
-    """The sessions of a user who talks."""
     manager = SessionManager(factory, lambda event: None, window)
     manager.start(USERS)
     await until(lambda: manager.session is not None)
@@ -92,7 +89,6 @@ async def demo(
 
 
 async def ready(demo: DemoController) -> None:
-    """Opens the demo, and waits until all questions are recorded."""
     demo.open()
     await until(lambda: demo.course is not None and not demo.screen.start_page.status.text, 20)
 
@@ -106,16 +102,12 @@ async def to_asking(demo: DemoController) -> None:
 
 
 async def ask(demo: DemoController, service: ScriptedDemoService) -> ScriptedTalk:
-    """A visitor holds the space bar, asks, and lets go."""
     key(demo.screen, Qt.Key.Key_Space, down=True)
     talk = service.live[-1]
     await until(lambda: not talk.choice.muted)
     key(demo.screen, Qt.Key.Key_Space, down=False)
     await until(lambda: talk.choice.muted, 2)
     return talk
-
-
-# -- a visit
 
 
 async def test_a_visitor_watches_asks_and_gets_the_figures(clock, demo, factory, service) -> None:
@@ -219,9 +211,6 @@ async def test_without_a_microphone_the_visitor_is_told_and_gets_the_figures(clo
     await until(lambda: demo.course.steps.step == "figures")
 
 
-# -- between visitors
-
-
 async def test_it_returns_to_the_start_page_by_itself_and_records_anew(clock, demo, service) -> None:
     await to_asking(demo)
     clock.jumped += ASK_SECONDS
@@ -245,9 +234,6 @@ async def test_who_starts_too_soon_sees_that_it_is_being_recorded(demo, service)
     service.gate.set()
     await until(lambda: stage.question.text == "Why is it so?", 20)
     assert len(service.recorded) == 6, "all of them first: what is shown would slow a recording down"
-
-
-# -- leaving
 
 
 @pytest.mark.parametrize("step", ["start", "question", "ask", "figures"])
@@ -275,16 +261,6 @@ async def test_who_had_no_conversation_gets_none(demo, manager, factory) -> None
     assert len(factory.sessions) == 1 and manager.phase == "stopped"
 
 
-async def test_a_conversation_that_the_user_starts_ends_the_demo(demo, manager, factory) -> None:
-    await ready(demo)
-    again = heard(demo.ended)
-    demo.make_way()
-    manager.start(USERS)
-    await until(lambda: len(factory.sessions) == 2)
-    demo.make_way()
-    assert again == [False] and not demo.running
-
-
 async def test_closing_the_window_ends_the_demo(demo, factory, service) -> None:
     service.gate = asyncio.Event()
     demo.open()
@@ -292,9 +268,6 @@ async def test_closing_the_window_ends_the_demo(demo, factory, service) -> None:
     again = heard(demo.ended)
     await demo.close()
     assert again == [False] and len(factory.sessions) == 1 and not service.recorded
-
-
-# -- trouble
 
 
 async def test_without_a_model_it_says_what_to_do(demo, service) -> None:
@@ -329,9 +302,6 @@ async def test_a_fault_closes_the_demo_with_a_message_and_the_user_goes_on(monke
     await until(lambda: manager.session is not None)
 
 
-# -- with nobody there
-
-
 @pytest.mark.parametrize(
     ("backends", "report", "sentence"),
     [(("third",), "x.json", "“third”"), ((), "a file/x.json", "could not be written")],
@@ -352,12 +322,3 @@ async def test_an_order_names_who_answers(demo, service) -> None:
     await until(lambda: service.recorded)
     assert service.recorded[0].choice.backend == DEAR.choice
     assert demo.screen.stage.sides["tandem"].model.text == "OpenAI: dear-1"
-
-
-async def test_a_search_that_fails_is_told(demo, service) -> None:
-    async def offer() -> None:
-        raise UserError("Ollama has crashed.")
-
-    service.offer = offer  # type: ignore[method-assign, assignment]
-    demo.open()
-    await until(lambda: demo.screen.start_page.status.text == "Ollama has crashed.")

@@ -1,4 +1,4 @@
-"""The demo's pages: stopwatches, thoughts, figures, and that nothing is cut."""
+"""The demo's pages: stopwatches, thoughts and figures."""
 
 from pathlib import Path
 
@@ -12,10 +12,10 @@ from app.demo.record import LEAD_SECONDS, Pair, Recorder, Replay
 from app.gui.demo.figures_page import draw
 from app.gui.demo.fitted_text import side_ink
 from app.gui.demo.screen import DemoScreen
-from app.gui.demo.stage_page import ModelsRow, Verdict
+from app.gui.demo.stage_page import ModelsRow
 from app.gui.design.motion import reduce_motion
 from tests.gui.helpers import heard, until
-from tests.support.demo_talk import DEAR, FIRST, QUESTIONS, SECOND, ScriptedDemoService, Voice
+from tests.support.demo_talk import DEAR, FIRST, QUESTIONS, SECOND, ScriptedDemoService
 
 OWN = DemoFigure("What do pandas eat when all of the bamboo on their mountain is gone?", 1.4, 0.35, own=True)
 GIVEN = (DemoFigure("Who said that?", 1.0, 0.5), DemoFigure("Why is it so?", 1.2, 0.2))
@@ -40,7 +40,6 @@ def screen(parent, qtbot) -> DemoScreen:
 
 @pytest.fixture
 def still() -> None:
-    """Without motion."""
     reduce_motion(True)
 
 
@@ -56,16 +55,12 @@ def show(screen: DemoScreen, replay: Replay, now: float) -> None:
 
 
 def pixels(widget: QWidget, colour: QColor) -> int:
-    """How many pixels of a widget have this colour."""
     image = widget.grab().toImage()
     return sum(
         image.pixelColor(x, y).rgb() == colour.rgb()
         for x in range(0, image.width(), 2)
         for y in range(0, image.height(), 2)
     )
-
-
-# -- both sides
 
 
 async def test_each_stopwatch_stops_when_its_side_is_heard_and_in_its_colour(screen, still) -> None:
@@ -110,24 +105,6 @@ async def test_the_tandems_thoughts_are_rewritten_before_the_cascade_has_any(scr
     assert 0 < tandem.newest.said < 8
 
 
-async def test_a_side_that_fails_says_why(screen, still) -> None:
-    replay = Replay(await recorded(tandem=Voice(fails="It is on fire.")))
-    screen.show_page(screen.stage)
-    show(screen, replay, END + 2.0)
-    tandem = screen.stage.sides["tandem"]
-    assert tandem.thoughts.trouble == "It is on fire." and not tandem.stopwatch.stopped
-
-
-def test_who_was_first_is_said_in_few_words() -> None:
-    words = Verdict().words
-    assert words(1.0, 0.25) == "Tandem: 4.0 times as fast" and words(0.25, 1.0) == "Cascade: 4.0 times as fast"
-    assert words(1.0, 0.8) == "Tandem: 0.20 s sooner" and words(0.8, 0.0) == "Tandem: 0.80 s sooner"
-    assert words(0.5, 0.52) == "Both were equally fast" and words(None, 0.5) == ""
-
-
-# -- the start page
-
-
 def test_the_start_page_starts_by_click_and_keys_once_there_is_somebody_to_answer(screen, qtbot) -> None:
     wanted = heard(screen.next_wanted)
     page = screen.start_page
@@ -140,9 +117,6 @@ def test_the_start_page_starts_by_click_and_keys_once_there_is_somebody_to_answe
     qtbot.mouseClick(page.start, Qt.MouseButton.LeftButton)
     qtbot.keyClick(screen, Qt.Key.Key_Return)
     assert len(wanted) == 3 and page.start.hasFocus()
-
-
-# -- the screen
 
 
 def test_full_screen_or_a_window(screen, qtbot) -> None:
@@ -183,9 +157,6 @@ def _middle(models: ModelsRow, place: int) -> QPoint:
     return models._cell(place).center().toPoint()
 
 
-# -- figures
-
-
 def test_the_picture_is_saved_where_the_visitor_chooses(screen, qtbot, tmp_path) -> None:
     screen.show_result(RESULT)
     qtbot.keyClick(screen, Qt.Key.Key_S)
@@ -209,6 +180,3 @@ def test_the_picture_is_saved_where_the_visitor_chooses(screen, qtbot, tmp_path)
 def test_the_picture_is_drawn_without_a_window(tmp_path: Path) -> None:
     draw(RESULT, tmp_path / "demo.png")
     assert QImage(str(tmp_path / "demo.png")).height() > 1000
-
-
-# -- nothing is cut

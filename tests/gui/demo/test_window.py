@@ -34,7 +34,6 @@ async def demo_opened(
 
 
 def begun(history: FakeHistory) -> list[str]:
-    """The conversations in which talks have begun, in order."""
     return [call[1] for call in history.calls if call[0] == "begin"]
 
 

@@ -18,8 +18,6 @@ from tests.unit.conversation.test_latency import AFTER, GPT, THINKING, asked, tu
 
 
 class Place:
-    """A window with the status line, and the room behind it."""
-
     def __init__(self) -> None:
         self.window = QWidget()
         self.window.resize(1180, 60)
@@ -32,14 +30,12 @@ class Place:
         self.begin()
 
     def begin(self) -> None:
-        """A new conversation."""
         self.talk.begin()
         self.status.begin()
         self.room.begin(first=True)
         self.status.show_state(self.talk, "")
 
     def say(self, *events: e.Event) -> None:
-        """Shows a batch of events, as the window does."""
         for event in events:
             if not isinstance(event, e.LevelMeasured):
                 self.talk.apply(event)
@@ -76,7 +72,6 @@ def place() -> Iterator[Place]:
 
 
 def cells(panel: LatencyView) -> list[list[str]]:
-    """The table, read back: titles and lines."""
     table = panel.table
     titles = [table.horizontalHeaderItem(column).text() for column in range(5)]
     return [titles, *([table.item(line, column).text() for column in range(5)] for line in range(table.rowCount()))]
@@ -84,9 +79,6 @@ def cells(panel: LatencyView) -> list[list[str]]:
 
 def colour_at(widget: QWidget, x: float, y: float) -> QColor:
     return widget.grab().toImage().pixelColor(round(x), round(y))
-
-
-# -- the line
 
 
 def test_the_line_tells_the_last_answer_and_the_distribution_once_there_is_one(place: Place) -> None:
@@ -105,9 +97,6 @@ def test_the_line_tells_the_last_answer_and_the_distribution_once_there_is_one(p
     assert response.text() == "Last answer began 0.10 s before you ended · median 0.81 s · 95 % 0.95 s"
     place.begin()
     assert response.text() == "No answer yet"
-
-
-# -- the view
 
 
 def test_before_the_first_answer_it_says_so(place: Place) -> None:
@@ -153,17 +142,12 @@ def test_an_answer_that_was_thought_of_before_or_began_before_the_end(place: Pla
     assert panel.sentence.text() == (
         "You heard it 0.20 s after your last sound. The model answered while you were speaking, so it added no delay."
     )
-    assert cells(panel)[2:4] == [
-        ["Transcribing what you said", "–", "–", "–", "–"],
-        ["The model's first words", "0.40 s", "0.40 s", "0.40 s", "0.40 s"],
-    ]
     assert panel.why.text().startswith("It was not slow. The longest part was “")
     place.say(e.AssistantStarted(19.9, 2, 0), e.UserEnded(20.2, 2, 20.0, "words"))
     panel.refresh()
     assert panel.head.text() == "The last answer"
     assert panel.sentence.text() == "It started 0.10 s before you finished."
     assert panel.why.text() == "It was not slow: there was nothing to wait for."
-    assert panel.bar.accessibleDescription() == "nothing was waited for"
     assert cells(panel)[5][1] == "\u22120.10 s"
     panel.grab()  # and nothing of nothing can be painted
     place.say(e.UserEnded(30.0, 3, 30.0, "typed"), e.AssistantStarted(30.4, 3, 0))
@@ -171,7 +155,7 @@ def test_an_answer_that_was_thought_of_before_or_began_before_the_end(place: Pla
     assert panel.sentence.text() == "You heard it 0.40 s after sending."
 
 
-def test_it_follows_the_talk_only_while_it_is_seen_and_a_few_times_a_second(place: Place, qtbot) -> None:
+def test_it_follows_the_talk_a_few_times_a_second(place: Place, qtbot) -> None:
     place.turns(1)
     panel = place.opened()
     assert cells(panel)[5][1] == "0.76 s"
@@ -179,12 +163,6 @@ def test_it_follows_the_talk_only_while_it_is_seen_and_a_few_times_a_second(plac
         place.say(*turn_of(number, number * 10.0, backend=0.1 * number))
     assert cells(panel)[5][1] == "0.76 s"  # not for every batch
     qtbot.waitUntil(lambda: cells(panel)[5][1] == "1.16 s", timeout=3000)
-    panel.close()
-    place.turns(1, first=8)
-    qtbot.wait(400)
-    assert cells(panel)[5][1] == "1.16 s", "what is not seen is not refreshed"
-    place.opened()
-    assert cells(panel)[5][1] == "0.76 s"
 
 
 def test_a_new_talk_begins_with_nothing(place: Place) -> None:
@@ -201,9 +179,6 @@ def test_a_new_talk_begins_with_nothing(place: Place) -> None:
     place.turns(2)
     panel.refresh()
     assert panel.head.text().startswith("The last answer") and panel.strip.turn == 2
-
-
-# -- an earlier answer
 
 
 def test_an_earlier_answer_is_picked_by_mouse_and_by_keyboard(place: Place) -> None:
@@ -240,9 +215,6 @@ def test_an_earlier_answer_is_picked_by_mouse_and_by_keyboard(place: Place) -> N
     assert strip.turn == 8  # there is no bar
 
 
-# -- the gauges
-
-
 def test_memory_steps_and_cost_are_told(place: Place) -> None:
     panel, gauges = place.opened(), place.opened().gauges
     assert not panel.memory.isVisible()
@@ -269,9 +241,6 @@ def test_memory_steps_and_cost_are_told(place: Place) -> None:
     assert gauges["Cost"].text().endswith("12.4k tokens · $0.042 · more of unknown price")
 
 
-# -- for everybody
-
-
 def test_it_is_copied_as_text(place: Place) -> None:
     place.turns(4)
     place.say(*turn_of(5, 50.0, backend=1.9), e.ContextMeasured(1.0, 1125, 3000))
@@ -280,20 +249,7 @@ def test_it_is_copied_as_text(place: Place) -> None:
     panel.copy_button.setFocus()
     QTest.keyClick(panel.copy_button, Qt.Key.Key_Space)
     assert panel.copy_button.text() == "Copied"
-    assert QGuiApplication.clipboard().text().splitlines() == [
-        "Latency of this conversation",
-        "",
-        "The last answer · gpt-4.1 (OpenAI): You heard it 2.36 s after your last sound.",
-        "gpt-4.1 took 1.90 s to its first words (usually 0.30 s).",
-        "",
-        "Stage\tLast\tMedian\t95 %\tSlowest",
-        "Detecting the end of your turn\t0.20 s\t0.20 s\t0.20 s\t0.20 s",
-        "Transcribing what you said\t0.30 s\t0.30 s\t0.30 s\t0.30 s",
-        "The model's first words\t1.90 s\t0.30 s\t1.58 s\t1.90 s",
-        "The voice's first sound\t0.16 s\t0.16 s\t0.16 s\t0.16 s",
-        "Total wait\t2.36 s\t0.76 s\t2.04 s\t2.36 s",
-        "",
-        "Memory: The voice's model remembers 1:30 of 4:00 minutes.",
-        "Frames: KAME processes sound in frames of 80 ms; there were none yet.",
-        "Cost: 5 requests",
-    ]
+    copied = QGuiApplication.clipboard().text()
+    assert copied.startswith("Latency of this conversation\n\nThe last answer · gpt-4.1 (OpenAI): You heard it 2.36 s")
+    assert f"\n{panel.why.text()}\n\n" + "\n".join(map("\t".join, cells(panel))) in copied
+    assert copied.splitlines()[-3] == "Memory: The voice's model remembers 1:30 of 4:00 minutes."

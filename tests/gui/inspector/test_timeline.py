@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QAccessible, QColor, QImage, QKeyEvent
+from PySide6.QtGui import QAccessible, QColor, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.conversation import events as e
 from app.gui.inspector.activity import Activity
-from app.gui.inspector.things import Fed, Partial, RequestBar, Thing, UserTurn, Word
+from app.gui.inspector.things import Fed, Partial, RequestBar, Thing
 from app.gui.inspector.timeline import TimelineView
 from app.gui.inspector.timeline_page import TimelinePage
 from app.gui.inspector.view_range import USUAL_SECONDS
 from app.research.window import ManualClock
 from tests.gui.helpers import wheel
-from tests.gui.pictures.timeline import CLAUDE, GPT, QWEN, talk
+from tests.gui.pictures.timeline import GPT, QWEN, talk
 
 SHIFT = Qt.KeyboardModifier.ShiftModifier
-NO_KEYS = Qt.KeyboardModifier.NoModifier
 
 
 class Shown:
@@ -56,7 +55,6 @@ class Shown:
         return QPointF(x, self.view.look.lanes.strips[lane].middle).toPoint()
 
     def hover(self, second: float, lane: str) -> str:
-        """Returns what is explained there."""
         QTest.mouseMove(self.view, self.spot(second, lane))
         return self.view.readout
 
@@ -82,12 +80,8 @@ def empty(qtbot) -> Shown:
 
 @pytest.fixture
 def full(empty: Shown) -> Shown:
-    """With a conversation of 28 seconds in it."""
     empty.say(*talk())
     return empty
-
-
-# -- what is painted
 
 
 def test_each_model_has_its_colour_and_a_swap_is_seen(full: Shown) -> None:
@@ -109,9 +103,6 @@ def test_each_model_has_its_colour_and_a_swap_is_seen(full: Shown) -> None:
     assert image.pixelColor(flag.x(), flag.y() - 6).name() == after.name()
 
 
-# -- what is explained
-
-
 def test_hovering_explains_each_kind_of_thing(full: Shown) -> None:
     activity = full.activity
     assert full.hover(3.0, "you") == (
@@ -121,16 +112,10 @@ def test_hovering_explains_each_kind_of_thing(full: Shown) -> None:
         "Thought 1, qwen2.5-0.5b (embedded): asked on 5 words at 0:03.4, first words after 530 ms, 6 words, "
         "replaced by 2 at 0:04.9"
     )
-    assert full.about(full.bar(4)).endswith(
-        "asked on the complete turn at 0:09.7, first words after 600 ms, 16 words, complete after 3.2 s"
-    )
-    assert "no words, cancelled for a newer one" in full.about(full.bar(5))
     assert full.hover(9.6, "oracle") == "0:09.6: gpt-4.1 (OpenAI) answers from here on"
     assert full.about(activity.fed[0]) == "0:05.0: 1 word of thought 2 reached the voice after 12 ms"
-    late, gap, dropped = (next(t for t in activity.troubles if t.what == w) for w in ("late", "underrun", "dropped"))
-    assert full.about(gap) == "0:14.2: gaps in the sound, as the loudspeaker had nothing to play: 1"
+    late = next(trouble for trouble in activity.troubles if trouble.what == "late")
     assert full.about(late) == "0:15.0: a frame was late by 51 ms"
-    assert full.about(dropped) == "0:24.7: frames dropped to catch up with the microphone: 2"
     answer = full.hover(17.0, "kame")
     assert answer.startswith("KAME spoke from 0:06.9 to 0:18.6: “The highest")
     assert answer.endswith("; corrected by 4 at 0:12.9; you interrupted it")
@@ -143,64 +128,6 @@ def test_hovering_explains_each_kind_of_thing(full: Shown) -> None:
     assert full.hover(24.7, "trouble") == full.page.readout.text() == full.page.readout.toolTip() == full.view.toolTip()
     QApplication.sendEvent(full.view, QEvent(QEvent.Type.Leave))
     assert full.page.readout.text() == "" and full.page.legend.isVisible()
-
-
-def test_what_is_still_open_and_what_is_rare_is_explained(empty: Shown) -> None:
-    empty.say(
-        e.UserStarted(1.0, 1),
-        e.TranscriptPartial(1.5, 1, "", "What", 1.4),
-        e.BackendRouted(1.6, 1, "stem", 0.9, *GPT, "why"),
-        e.OracleRequested(1.6, 1, 1, *GPT, "What", False),
-        e.OracleRequested(1.7, 2, 1, *CLAUDE, "What", False, True),
-        e.OracleTaken(1.8, 1, 1, 4),
-        e.AssistantStarted(2.0, 1, 1),
-        e.AssistantHeld(2.1, 1),
-        e.FrontEndChanged(2.2, "cascade"),
-        e.SoundLost(2.3, 3),
-        e.Failure(2.4, "backend", "No model."),
-        e.LevelMeasured(3.0, -20, -20),
-    )
-    words = {type(thing).__name__: empty.view.words.thing(thing, empty.activity) for thing in everything(empty)}
-    assert words["UserTurn"] == "You have been speaking since 0:01.0: “What”"
-    assert words["Partial"] == "Transcript at 0:01.5: “…”; may still change: “What”"
-    assert words["Answer"] == "KAME has been speaking since 0:02.0: “…”; it paused to listen to you"
-    assert words["Taken"] == "0:01.8: the voice took token 1 of thought 1, 4 are waiting"
-    assert words["Swap"] == "0:02.2: the voice engine cascade listens and speaks from here on"
-    assert words["Trouble"] == "0:02.4: No model."
-    assert empty.about(empty.bar(1)) == (
-        "Thought 1, gpt-4.1 (OpenAI): asked on 1 word at 0:01.6, chosen by the router, no words yet after 1.4 s"
-    )
-    assert empty.hover(1.9, "secondary").startswith("Comparison: Thought 2, claude-sonnet (Anthropic): asked on 1 word")
-    typed = UserTurn(2, 4.0, 4.0, words=[Word(4.0, "Hi")], reason="typed")
-    assert empty.view.words.thing(typed, empty.activity) == "You typed at 0:04.0: “Hi”"
-
-
-def everything(shown: Shown) -> list[Thing]:
-    return [thing for things in shown.activity._large + shown.activity._small for thing in things]
-
-
-# -- how it moves
-
-
-def test_its_timer_runs_only_while_there_is_something_to_follow_in_view(empty: Shown) -> None:
-    view, timer = empty.view, empty.view.timer
-    assert timer.isActive() and timer.interval() <= 20
-    view.pause()
-    assert not timer.isActive()
-    view.follow()
-    assert timer.isActive()
-    empty.page.hide()
-    assert not timer.isActive()
-    empty.page.show()
-    assert timer.isActive()
-    view.reduced_motion = True
-    view.settle()
-    assert not timer.isActive()
-    view.reduced_motion = False
-    view.settle()
-    assert timer.isActive()
-    view.end()
-    assert not timer.isActive()
 
 
 def test_reduced_motion_moves_with_the_events_alone(full: Shown, qtbot) -> None:
@@ -277,9 +204,6 @@ def test_a_new_session_is_empty_and_followed_and_an_old_one_stays(full: Shown) -
     assert view.range.following and full.view.edge.at == 0 and view.readout == "" and full.image() != old
 
 
-# -- keyboard and screen reader
-
-
 def test_left_and_right_step_through_what_happened(full: Shown) -> None:
     view = full.view
     view.setFocus()
@@ -318,17 +242,6 @@ def test_keys_pause_zoom_and_jump(full: Shown) -> None:
         QTest.keyClick(view, key)
         assert (view.range.following, view.range.seconds) == (following, pytest.approx(seconds)), key
         assert view.range.right == pytest.approx(view.range.live_right if following else right or view.range.right)
-
-
-def test_the_talk_buttons_key_is_left_to_the_window(full: Shown) -> None:
-    for kind in (QEvent.Type.KeyPress, QEvent.Type.KeyRelease):
-        event = QKeyEvent(kind, Qt.Key.Key_Space, NO_KEYS, " ")
-        event.accept()
-        full.view.event(event)
-        assert not event.isAccepted()
-
-
-# -- saving an image
 
 
 def test_it_is_saved_as_a_readable_image(full: Shown, tmp_path, qtbot) -> None:

@@ -51,15 +51,11 @@ def looks(view: CardView, place: int = 0) -> list[tuple[str, str]]:
 
 
 def texts(view: CardView) -> list[str]:
-    """The texts of all cards, newest first."""
     return [view.content.text(place) for place in reversed(range(len(view.cards)))]
 
 
 def numbers(view: CardView) -> list[str]:
     return [text.split("   ")[0] for text in texts(view)]
-
-
-# -- the cursor
 
 
 def test_heard_sent_and_waiting_words_are_told_apart_and_the_caret_stands_behind_what_was_heard(qtbot: QtBot) -> None:
@@ -81,21 +77,6 @@ def test_heard_sent_and_waiting_words_are_told_apart_and_the_caret_stands_behind
     assert (looks(view), view.cards[-1].caret) == ([(ANSWER, "text")], -1)
 
 
-def test_the_caret_stands_behind_the_tools_lines(qtbot: QtBot) -> None:
-    pane = made(
-        qtbot,
-        700,
-        asked(1),
-        e.ToolCalled(1, 1, "clock", "{}"),
-        e.ToolReturned(1, 1, "clock", True, "noon", 0.1),
-        e.OracleDelta(2, 1, " It is noon."),
-        e.AssistantStarted(2, 1, 1),
-        *said(1, "It", "is"),
-    )
-    body = "".join(text for text, _ in pane.view.cards[-1].body)
-    assert body[: pane.view.cards[-1].caret] == "clock → noon (100 ms)\u2028It is"
-
-
 def test_of_a_superseded_answer_what_was_heard_stays_and_the_rest_is_struck(qtbot: QtBot) -> None:
     pane = made(
         qtbot,
@@ -114,17 +95,6 @@ def test_of_a_superseded_answer_what_was_heard_stays_and_the_rest_is_struck(qtbo
     assert looks(pane.view, 1) == [("The highest mountain in Europe is ", "said"), ("Mont Blanc.", "struck")]
     assert [form.fontStrikeOut() for _, form in pane.view.content.formats(len(pane.view.cards) - 2)] == [False, True]
     assert looks(pane.view) == [("The highest mountain in Europe is", "heard"), (" Mount Elbrus.", "text")]
-
-
-def test_a_card_tells_on_which_words_it_was_asked(qtbot: QtBot) -> None:
-    words = "I was wondering, since you know such things, what the weather is like in Paris in May"
-    pane = made(qtbot, 300, asked(1, words=words))
-    assert pane.view.cards[-1].quote == words
-    assert pane.view.cards[-1].tip == f"Asked on: “{words}”"
-    assert "wondering" not in texts(pane.view)[0]
-
-
-# -- the large card
 
 
 def test_the_large_card_shows_the_one_that_counts_and_nothing_is_lost(qtbot: QtBot) -> None:
@@ -181,21 +151,7 @@ def test_the_large_text_is_large_and_tells_how_long_is_waited(qtbot: QtBot) -> N
     assert form.fontPointSize() > 1.3 * usual.fontPointSize()
 
 
-def test_a_long_talk_behind_the_large_card_is_all_there_afterwards(qtbot: QtBot) -> None:
-    pane = made(qtbot, 700, asked(1))
-    pane.header.earlier.setChecked(False)
-    for number in range(2, 700):
-        say(pane, asked(number, turn=number), e.OracleDelta(2, number, f"thought {number}"))
-    assert len(pane._changed) <= 2 * pane.log.limit
-    pane.header.earlier.setChecked(True)
-    assert numbers(pane.view) == [str(number) for number in range(699, 699 - pane.log.limit, -1)]
-
-
-# -- side by side
-
-
 def pair(qtbot: QtBot, width: int = 700) -> OraclePane:
-    """A pane with two models that have both answered."""
     return made(
         qtbot,
         width,

@@ -55,7 +55,6 @@ def most_contrast(colours: np.ndarray) -> float:
 
 
 def picture_of(window: QWidget, region: QRect) -> np.ndarray:
-    """Returns the colours of a region of a window, drawn larger."""
     image = QImage(region.size() * SCALE, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(SCALE)
     window.render(image, QPoint(0, 0), region)
@@ -63,12 +62,10 @@ def picture_of(window: QWidget, region: QRect) -> np.ndarray:
 
 
 def place_of(widget: QWidget) -> QRect:
-    """Returns where a widget is in its window."""
     return QRect(widget.mapTo(widget.window(), QPoint(0, 0)), widget.size())
 
 
 def cut(picture: np.ndarray, place: QRect) -> np.ndarray:
-    """Returns the part of a window's picture at a place."""
     top, left = place.top() * SCALE, place.left() * SCALE
     return picture[top : top + place.height() * SCALE, left : left + place.width() * SCALE]
 

@@ -8,7 +8,6 @@ from app.conversation.frame import end_of_frame
 
 QWEN = ("embedded", "qwen2.5-0.5b")
 GPT = ("OpenAI", "gpt-4.1")
-CLAUDE = ("Anthropic", "claude-sonnet")
 
 
 def sound(until: float, user: list[tuple[float, float]], assistant: list[tuple[float, float]]) -> list[e.Event]:
