@@ -41,7 +41,6 @@ def started(backend: str = "small") -> e.SessionStarted:
 
 
 def kept(history: FakeHistory, key: str, title: str, *talks: list[e.Event], setup: Setup = GEMMA) -> None:
-    """Adds an earlier conversation to the history."""
     history.views[key] = ConversationView(key, title, created=10.0, changed=10.0, turns=2, setup=setup)
     for events in talks:
         log = FakeLog()
@@ -74,7 +73,6 @@ def given(history: FakeHistory) -> dict[str, Any]:
 
 
 def click(window: MainWindow, key: str) -> None:
-    """Opens a conversation in the list with the mouse."""
     rows = window.conversations.rows
     place = window.conversations.list.place(key)
     assert place >= 0, f"{key} is not listed"
@@ -87,7 +85,6 @@ async def listed(window: MainWindow, *keys: str) -> None:
 
 
 async def opened(window: MainWindow, factory: FakeFactory, key: str) -> None:
-    """Opens a conversation, and waits until its session runs."""
     sessions = len(factory.sessions)
     await listed(window, key)
     click(window, key)
@@ -170,22 +167,6 @@ async def test_an_old_one_is_shown_whole_and_gone_on_with(window, factory, histo
     assert history.logs["elbrus"][-1].events == spoken(1, "And K2?", "8611 metres.")
 
 
-async def test_of_quick_clicks_the_newest_wins(window: MainWindow, factory: FakeFactory, history: FakeHistory) -> None:
-    await listed(window, "elbrus", "soup")
-    history.gates["talks"] = asyncio.Event()
-    click(window, "elbrus")
-    click(window, "soup")
-    click(window, "elbrus")
-    click(window, "soup")
-    await asyncio.sleep(0.02)
-    history.gates.pop("talks").set()
-    await until(lambda: window.talks.key == "soup" and len(factory.sessions) == 2)
-    await until(lambda: window.manager.session is not None)
-    assert "What goes into a soup?" in transcript(window)[1]
-    assert not any("Elbrus" in text for text in transcript(window))
-    assert window.talks.key == "soup"
-
-
 async def test_one_that_is_being_opened_gives_way_to_what_is_wanted_since(window, factory, history) -> None:
     await opened(window, factory, "soup")
     gate = history.gates["talks"] = asyncio.Event()
@@ -260,15 +241,6 @@ async def test_the_one_that_is_shown_and_can_not_be_removed_is_shown_again(windo
     await until(lambda: window.talks.key == "elbrus")
     assert "The disk can't be written to." in window.messages.sentences()
     assert "How high is the Elbrus?" in "".join(transcript(window))
-
-
-async def test_all_are_removed_with_the_one_that_is_shown(window: MainWindow, factory: FakeFactory) -> None:
-    await opened(window, factory, "elbrus")
-    window.conversations.remove_all.trigger()
-    QTest.mouseClick(window.conversations.ask.yes_button, Qt.MouseButton.LeftButton)
-    await until(lambda: window.talks.key != "elbrus")
-    await until(lambda: len(factory.sessions) == 3 and window.manager.session is not None)
-    assert transcript(window) == []
 
 
 async def test_how_it_is_held_is_kept_with_it() -> None:

@@ -40,13 +40,11 @@ async def row_of(window: MainWindow, key: str) -> SettingRow:
 
 
 async def switch(window: MainWindow, key: str) -> None:
-    """Presses a setting's switch with the space bar."""
     row = await row_of(window, key)
     QTest.keyClick(row.editor.box, Qt.Key.Key_Space)
 
 
 async def pick(window: MainWindow, key: str, value: str) -> None:
-    """Chooses from a setting's list."""
     row = await row_of(window, key)
     box: QComboBox = row.editor.list
     place = box.findData(value)
@@ -56,7 +54,6 @@ async def pick(window: MainWindow, key: str, value: str) -> None:
 
 
 async def fill(window: MainWindow, key: str, text: str) -> None:
-    """Types into a setting's field, and leaves it with Enter."""
     row = await row_of(window, key)
     field: Any = getattr(row.editor, "line", None) or row.editor.box
     field.setFocus()
@@ -66,7 +63,6 @@ async def fill(window: MainWindow, key: str, text: str) -> None:
 
 
 async def slide(window: MainWindow, key: str, value: int) -> None:
-    """Moves a setting's slider by its keys."""
     slider = (await row_of(window, key)).editor.slider
     code = Qt.Key.Key_Right if value > slider.value() else Qt.Key.Key_Left
     while slider.value() != value:
@@ -76,7 +72,6 @@ async def slide(window: MainWindow, key: str, value: int) -> None:
 
 
 def shown_value(window: MainWindow, key: str) -> object:
-    """What the dialog shows of a setting."""
     return open_dialog(window, SettingsDialog).rows[key].value
 
 

@@ -20,10 +20,6 @@ from tests.gui.fakes import FakeFactory, FakeMachine, FakeSoundService, no_devic
 from tests.gui.helpers import say, shown, until, window_and_factory
 from tests.unit.services.test_asking_service import QUESTIONS
 
-GONE = (
-    "The microphone “Headset” is gone. The conversation continues with “Built-in”; yours is taken again when it is "
-    "back."
-)
 BACK = "The microphone “Headset” is back, and the conversation has moved to it."
 
 
@@ -79,25 +75,6 @@ async def test_a_microphone_test_mutes_the_session() -> None:
         await until(lambda: factory.session.calls == [("set_muted", False)])
         say(window, e.MicrophoneMuted(2.0, False))
         assert window.dock.button.text() == "Listening"
-
-
-async def test_muting_by_the_user_is_shown_during_a_device_test() -> None:
-    factory = FakeFactory()
-    service = FakeSoundService()
-    async with shown(factory, sound_service=service) as window:
-        mute = window.dock.mute
-        mute.click()
-        say(window, e.MicrophoneMuted(1.0, True))
-        window.sound.open_dialog()
-        dialog = window.sound.dialog
-        dialog.tests.play_button.click()
-        await until(lambda: service.calls)
-        assert window.dock.button.text() == "Trying out"
-        assert mute.confirmed and mute.toolTip().startswith("The microphone is muted")
-        mute.click()
-        window.pump.flush()
-        say(window, e.LevelMeasured(1.5, -60.0, -60.0))
-        assert not mute.confirmed and "Silences" in mute.toolTip()
 
 
 async def test_nothing_is_shown_as_muted_without_a_session(window: MainWindow) -> None:
@@ -176,17 +153,6 @@ async def test_devices_change_without_a_new_session(tmp_path: Path) -> None:
     assert Settings.load(tmp_path / "settings.json").microphone == "Desk microphone"
 
 
-async def test_a_devices_message_replaces_the_last_one_and_good_news_disappears(window: MainWindow) -> None:
-    say(window, e.DeviceChanged(1.0, "microphone", "moved", "Built-in", GONE))
-    say(window, e.DeviceChanged(2.0, "loudspeaker", "lost", "", "No loudspeaker."))
-    assert window.messages.sentences() == [GONE, "No loudspeaker."]
-    assert window.messages.rows[0].level == "warning", "a device that was replaced is no error"
-    window.sound.news_ms["back"] = 50
-    say(window, e.DeviceChanged(3.0, "microphone", "back", "Headset", BACK))
-    assert window.messages.sentences() == ["No loudspeaker.", BACK]
-    await until(lambda: window.messages.sentences() == ["No loudspeaker."])
-
-
 async def test_a_session_without_devices_is_typed_in_and_its_notices_go_when_they_are_plugged_in() -> None:
     factory = FakeFactory()
     absent = {"microphone": "No microphone was found.", "loudspeaker": "No loudspeaker was found."}
@@ -258,13 +224,9 @@ def click(window: MainWindow) -> None:
     QTest.mouseClick(buttons[0], Qt.MouseButton.LeftButton)
 
 
-def done(**settings: object) -> Settings:
-    return Settings(**settings)  # type: ignore[arg-type]
-
-
 async def test_a_question_is_spoken_into_the_session_until_its_turn_has_ended() -> None:
     factory, speaking = FakeFactory(), FakeSpeaking()
-    async with shown(factory, done(voice="choir/ann"), asking=speaking) as window:
+    async with shown(factory, Settings(voice="choir/ann"), asking=speaking) as window:
         click(window)
         assert window.asker.active and window.dock.silence.isVisible()
         await until(lambda: speaking.calls)
@@ -286,7 +248,7 @@ async def test_a_question_is_spoken_into_the_session_until_its_turn_has_ended() 
 @pytest.mark.parametrize("sounds", [False, True])
 async def test_it_can_be_stopped(way: str, sounds: bool) -> None:
     factory, speaking = FakeFactory(), FakeSpeaking()
-    async with shown(factory, done(), asking=speaking) as window:
+    async with shown(factory, asking=speaking) as window:
         click(window)
         await until(lambda: speaking.calls)
         if sounds:
@@ -307,7 +269,7 @@ async def test_it_can_be_stopped(way: str, sounds: bool) -> None:
 async def test_it_is_typed_where_no_other_voice_can_be_had(lack: str) -> None:
     factory, speaking = FakeFactory(), FakeSpeaking(UserError("No voice.") if lack == "voice" else None)
     speaking.gate.set()
-    settings = done(language="de") if lack == "language" else done()
+    settings = Settings(language="de") if lack == "language" else Settings()
     async with shown(factory, settings, asking=None if lack == "service" else speaking) as window:
         click(window)
         await until(lambda: ("write", QUESTION) in factory.session.calls)
@@ -316,7 +278,7 @@ async def test_it_is_typed_where_no_other_voice_can_be_had(lack: str) -> None:
 
 async def test_typing_works_where_the_session_could_not_start_and_tries_again() -> None:
     factory = FakeFactory(outcomes=[UserError("There is no loudspeaker.")])
-    async with shown(factory, done(), asking=FakeSpeaking(), running=False) as window:
+    async with shown(factory, asking=FakeSpeaking(), running=False) as window:
         await until(lambda: window.manager.gave_up)
         click(window)
         await until(lambda: factory.sessions and ("write", QUESTION) in factory.session.calls)

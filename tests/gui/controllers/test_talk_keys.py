@@ -51,7 +51,6 @@ def keys(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> Keys:
 
 
 def ask(window: MainWindow, word: str, at: float = 1.0) -> str:
-    """The answer to another process's command; empty on success."""
     answers: list[str] = []
     window.keys.obey(Order(word, answers.append, at))
     [answer] = answers
@@ -104,17 +103,6 @@ async def test_a_failed_hotkeys_message_goes_when_the_keyboard_has_the_key_again
             assert window.messages.sentences() == [f"{never} {lacks}"]
         keys.rebinding.emit()
         assert window.messages.sentences() == [never]
-
-
-async def test_pressed_once_to_talk_and_once_to_end(keys: Keys) -> None:
-    async with window_and_factory(Settings(talk_mode="toggle")) as (window, factory):
-        assert window.dock.button.text() == "Press to talk"
-        keys.pressed.emit("talk")
-        keys.released.emit("talk")
-        assert factory.session.calls == [("press",)]
-        assert window.dock.button.hint == "press again when you are done"
-        keys.pressed.emit("talk")
-        assert factory.session.calls == [("press",), ("release",)]
 
 
 async def test_what_is_chosen_in_the_sound_dialog_holds_at_once(keys: Keys) -> None:
@@ -263,10 +251,3 @@ def test_a_second_start_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, qtb
             instance=Door(1),
             argv=[],
         )
-
-
-@pytest.mark.parametrize("minimised", [False, True])
-async def test_a_second_start_brings_the_window_forward(minimised: bool, window: MainWindow) -> None:
-    (window.showMinimized if minimised else window.hide)()
-    window.come_forward()
-    assert window.isVisible() and not window.isMinimized()

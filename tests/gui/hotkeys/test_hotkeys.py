@@ -24,8 +24,6 @@ on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="need
 
 
 class Heard:
-    """Records the signals of `hotkeys`."""
-
     def __init__(self, hotkeys: Hotkeys) -> None:
         self.words: list[str] = []
         self.failures: list[str] = []
@@ -38,8 +36,6 @@ class Heard:
 
 
 class FakeGrabber(Grabber):
-    """Records the keys to grab."""
-
     def __init__(self) -> None:
         super().__init__()
         self.bound: list[dict[str, str]] = []
@@ -57,7 +53,6 @@ Grabbed = tuple[FakeGrabber, Hotkeys, Heard]
 
 @pytest.fixture
 def grabbed() -> Grabbed:
-    """Hotkeys with a fake grabber."""
     grabber = FakeGrabber()
     hotkeys = Hotkeys(make=lambda: grabber)
     return grabber, hotkeys, Heard(hotkeys)
@@ -70,12 +65,9 @@ def grabbed() -> Grabbed:
     ("text", "modifiers", "name", "character"),
     [
         ("Ctrl+Alt+Space", {"ctrl", "alt"}, "space", ""),
-        ("Ctrl+M", {"ctrl"}, "", "m"),
         ("Meta+Shift+1", {"meta", "shift"}, "", "1"),
         ("Ctrl+ä", {"ctrl"}, "", "ä"),
-        ("F9", set(), "F9", ""),
         ("Shift+F24", {"shift"}, "F24", ""),
-        ("Pause", set(), "Pause", ""),
         ("Media Play", set(), "XF86AudioPlay", ""),
         ("Ctrl+Shift+C", {"ctrl", "shift"}, "", "c"),
     ],
@@ -88,13 +80,10 @@ def test_keys_that_can_be_hotkeys(text: str, modifiers: set[str], name: str, cha
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("A", "every program"),
         ("Space", "every program"),
         ("Shift+A", "every program"),
-        ("Return", "every program"),
         ("Ctrl+K, Ctrl+C", "not one key"),
         ("Ctrl+Alt", "can't be a hotkey"),
-        ("nonsense", "can't be a hotkey"),
         ("Ctrl+Num+5", "number pad"),
         ("Ctrl+Ж", "can't be a hotkey"),
         *((f"Ctrl+{key}", "needed in every program") for key in ("C", "X", "V", "Z", "A", "S", "Q", "W", "Tab")),
@@ -115,28 +104,14 @@ def test_keys_that_cannot_be_hotkeys(text: str, why: str) -> None:
         ("win32", "windows", {}, "windows"),
         ("win32", "offscreen", {}, ""),
         ("linux", "offscreen", {"DISPLAY": ":0", "WAYLAND_DISPLAY": "wayland-0"}, ""),
-        ("linux", "minimal", {}, ""),
-        ("linux", "xcb", {}, "x11"),
         ("linux", "xcb", {"XDG_SESSION_TYPE": "x11", "WAYLAND_DISPLAY": "wayland-0"}, "x11"),
-        ("linux", "xcb", {"XDG_SESSION_TYPE": "wayland"}, "portal"),
         ("linux", "xcb", {"WAYLAND_DISPLAY": "wayland-0"}, "portal"),
         ("linux", "wayland", {"XDG_SESSION_TYPE": "x11"}, "portal"),
-        ("linux", "wayland-egl", {}, "portal"),
         ("darwin", "cocoa", {}, ""),
     ],
 )
 def test_the_platform(system: str, qt: str, environment: dict[str, str], kind: str) -> None:
     assert platform_kind(system, qt, environment) == kind
-
-
-def test_the_same_keys_are_bound_again_only_if_they_failed(grabbed: Grabbed) -> None:
-    grabber, hotkeys, heard = grabbed
-    hotkeys.set_keys("Ctrl+K", "")
-    hotkeys.set_keys("Ctrl+K", "")
-    assert len(grabber.bound) == 1
-    grabber.failed.emit("talk", "It is taken.")
-    hotkeys.set_keys("Ctrl+K", "")
-    assert len(grabber.bound) == 2 and heard.failures == ["It is taken."]
 
 
 def test_a_refused_key_is_reported_and_the_other_still_bound(grabbed: Grabbed) -> None:
@@ -146,23 +121,6 @@ def test_a_refused_key_is_reported_and_the_other_still_bound(grabbed: Grabbed) -
     assert len(heard.failures) == 1 and "every program" in heard.failures[0]
     hotkeys.set_keys("Ctrl+L", "Ctrl+L")
     assert grabber.bound[-1] == {"talk": "Ctrl+L"} and "both" in heard.failures[-1]
-
-
-def test_earlier_failures_are_forgotten_when_the_keyboard_changes(grabbed: Grabbed) -> None:
-    grabber, hotkeys, heard = grabbed
-    hotkeys.set_keys("Ctrl+K", "")
-    grabber.failed.emit("talk", "It is not there.")
-    assert hotkeys.none_work
-    grabber.rebinding.emit()
-    assert not hotkeys.none_work and heard.failures == ["It is not there."]
-    hotkeys.set_keys("Ctrl+K", "")
-    assert len(grabber.bound) == 1  # it works
-    hotkeys.set_keys("Ctrl+K", "A")
-    grabber.rebinding.emit()
-    assert len(heard.failures) == 3 and heard.failures[1] == heard.failures[2]
-    hotkeys.close()
-    grabber.rebinding.emit()
-    assert len(heard.failures) == 3
 
 
 def test_closing_releases_keys_and_reports_no_more(grabbed: Grabbed) -> None:
@@ -227,7 +185,6 @@ class FakeWindows:
         return (virtual_key, shifted) in self.altgr
 
     def press(self, number: int) -> None:
-        """Presses a registered key."""
         self.held.add(self.registered[number][1])
         self._messages.put(number)
 
@@ -345,11 +302,8 @@ class FakeUser32:
     ("written", "accent", "writes"),
     [
         ("@", False, True),
-        ("", False, False),
         (" ", False, False),
-        ("\x11", False, False),
         ("\x7f", False, False),
-        ("\xa0", False, True),
         ("`", True, True),
     ],
 )

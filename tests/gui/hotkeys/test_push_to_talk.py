@@ -213,23 +213,6 @@ def test_disabling_releases_the_button(mode: push_to_talk.Mode) -> None:
     assert button.words == ["pressed", "released", "pressed"]
 
 
-def test_who_holds_it_too_early_holds_it_as_soon_as_that_has_an_effect() -> None:
-    button = Button()
-    button.push.set_enabled(False)
-    for holder in ("space", "mouse"):
-        button.push.hold(holder)
-    button.push.let_go("mouse")
-    button.push.set_enabled(True)
-    assert button.words == ["pressed"]
-    button.push.let_go("space")
-    assert button.words == ["pressed", "released"]
-    button.push.set_enabled(False)
-    button.push.hold("space")
-    button.push.let_go_all()  # the window has lost the focus
-    button.push.set_enabled(True)
-    assert button.words == ["pressed", "released"]
-
-
 def test_commands_hold() -> None:
     button = Button()
     for word in ("press", "press", "release", "release"):
@@ -269,14 +252,6 @@ def test_a_press_that_arrives_after_its_release(mode: push_to_talk.Mode) -> None
     for word, at in (("press", 3.0), ("release", 4.0), ("press", 3.9)):
         assert button.push.command(word, at)
     assert button.words == (["released"] if once else ["pressed", "released"]) and not button.push.held
-
-
-def test_a_press_whose_release_came_while_nothing_could_be_held_holds_nothing() -> None:
-    button = Button()
-    button.push.set_enabled(False)
-    assert not button.push.command("release", 2.0)
-    button.push.set_enabled(True)
-    assert button.push.command("press", 1.0) and button.words == []
 
 
 async def test_toggled_by_a_key_that_only_presses(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,7 +48,6 @@ async def window() -> AsyncIterator[MainWindow]:
 
 @pytest.fixture
 def palette(window: MainWindow) -> CommandPalette:
-    """The palette of the window, which is open."""
     return window.quick.palette
 
 
@@ -191,14 +190,10 @@ def marked(typed: str, title: str) -> str:
     [
         ("mute", "Mute the microphone", "MUTE the microphone"),
         ("mic", "Mute the microphone", "mute the MICrophone"),
-        ("phone", "Mute the microphone", "mute the microPHONE"),
         ("mtm", "Mute the microphone", "Mute The Microphone"),
         ("micro mute", "Mute the microphone", "MUTE the MICROphone"),
         ("uber", "Über uns", "ÜBER uns"),
-        ("Ü", "uber", "Uber"),
-        ("strasse", "Straße", None),
         ("etm", "Mute the microphone", "mutE The Microphone"),
-        ("zebra", "Mute the microphone", None),
         ("mute zebra", "Mute the microphone", None),
     ],
 )

@@ -28,7 +28,6 @@ def sheet_of(window: MainWindow) -> ShortcutSheet:
 
 
 def listed(sheet: ShortcutSheet) -> dict[str, str]:
-    """What each combination does, by the groups."""
     return {keys: key.words for group in sheet.groups for key in group.keys for keys in key.keys}
 
 
