@@ -54,7 +54,6 @@ def tray(told: list[tuple[str, str]], window: MainWindow) -> Tray:
 
 
 def close_by_the_user(window: MainWindow) -> None:
-    """As the button in the window's frame does."""
     QApplication.sendEvent(window.windowHandle(), QCloseEvent())
 
 

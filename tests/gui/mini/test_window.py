@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
 
 from app.conversation import events as e
-from app.gui.mini.window import HEIGHT_PX, WIDTH_PX, LastWords, MiniWindow
+from app.gui.mini.window import HEIGHT_PX, WIDTH_PX, MiniWindow
 from app.gui.window.main_window import MainWindow
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
@@ -17,7 +17,6 @@ from tests.gui.helpers import key, say, shown, spoken, until, window_and_factory
 
 
 async def opened(window: MainWindow) -> MiniWindow:
-    """The mini window, opened by its keys."""
     await until(window.isActiveWindow)
     QTest.keySequence(window, QKeySequence("Ctrl+Shift+K"))
     mini = window.mini_mode.mini
@@ -171,16 +170,3 @@ async def test_a_place_on_a_screen_that_is_gone_is_not_used(tmp_path: Path) -> N
         window.layout_store.keep_mini((9000, -5000))
         mini = await opened(window)
         assert QGuiApplication.primaryScreen().availableGeometry().contains(mini.geometry())
-
-
-def test_what_is_said_in_passing_gives_way_to_the_answer_and_silence_says_nothing() -> None:
-    words = LastWords()
-    words.apply(e.AssistantSaid(3.0, 1, "First of all", 1))
-    words.apply(e.TranscriptPartial(3.2, 2, "mhm", "", 3.1))
-    words.apply(e.UserBackchannel(3.4, 2, "mhm"))
-    assert (words.speaker, words.text) == ("assistant", "First of all")
-    words.apply(e.TranscriptFinal(6.0, 3, "  ", 5.9))
-    assert words.text == "First of all"
-    words.begin()
-    words.apply(e.AssistantSaid(1.0, 1, "Hello.", 1))
-    assert words.text == "Hello."

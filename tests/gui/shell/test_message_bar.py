@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QPointF, Qt
+from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QAccessible, QEnterEvent, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QWidget
@@ -15,8 +15,6 @@ PATH = "/home/ann/.config/kame-desktop/a-folder-with-a-very-long-name-indeed/and
 
 
 class Place(QWidget):
-    """A window with something above and below the messages."""
-
     def __init__(self) -> None:
         super().__init__()
         column = QVBoxLayout(self)
@@ -134,20 +132,6 @@ def test_solved_messages_go_and_the_rest_stays(bar: MessageBar) -> None:
     assert bar.sentences() == ["Something else."]
 
 
-def test_a_fault_of_the_program_leads_to_the_log(bar: MessageBar, qtbot) -> None:
-    bar.say("Ollama did not answer.")
-    assert not bar.rows[0].log_button.isVisible()
-    bar.say("The window could not show something.", fault=True)
-    button = bar.rows[1].log_button
-    assert button.isVisible() and button.accessibleName() == "Show log"
-    with qtbot.waitSignal(bar.log_wanted, timeout=500):
-        button.click()
-    assert len(bar.rows) == 2
-    bar.with_log = False
-    bar.say("Without a log.", fault=True)
-    assert not bar.rows[2].log_button.isVisible()
-
-
 def test_escape_closes_the_message_with_the_keyboard_and_gives_it_back(bar: MessageBar, place: Place) -> None:
     place.below.setFocus()
     assert not bar.take_focus()
@@ -191,18 +175,3 @@ def test_each_message_is_announced_once_to_screen_readers(bar: MessageBar, monke
     bar.say("Second.", level="notice")
     alert = QAccessible.Event.Alert
     assert [one for one in announced if one[1] == alert] == [("First.", alert), ("Second.", alert)]
-
-
-def test_an_offers_button_works_and_is_logged(bar: MessageBar, caplog: pytest.LogCaptureFixture, qtbot) -> None:
-    taken: list[str] = []
-    with caplog.at_level("INFO"):
-        bar.say("It echoes.", topic="echo", offer=("Use the talk button", lambda: taken.append("button")))
-    bar.rows[0].offer_button.click()
-    assert taken == ["button"] and "told the user: It echoes." in caplog.text
-    with qtbot.waitSignal(bar.retried, timeout=500):
-        bar.say("Broken.", retry=True)
-        bar.rows[1].retry_button.click()
-    bar.clear_retries()
-    bar.clear_topic("echo")
-    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
-    assert bar.findChildren(MessageRow) == [] and not bar.isVisible()

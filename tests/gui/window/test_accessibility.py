@@ -25,7 +25,6 @@ from PySide6.QtWidgets import (
 )
 
 from app.conversation import events as e
-from app.diagnostics.logs import Log
 from app.gui.mini.window import LastLines
 from app.gui.state.choice import WindowChoices
 from app.gui.widgets.level_meter import LevelMeter
@@ -40,15 +39,12 @@ from tests.gui.fakes import (
     PROVIDERS,
     FakeBackendService,
     FakeFactory,
-    FakeMachine,
-    FakePrices,
-    FakeServers,
     FakeSoundService,
-    two_devices,
 )
-from tests.gui.helpers import WELCOMED, open_models, say, shown, until
+from tests.gui.helpers import open_models, say, shown, until
 from tests.gui.models.test_local_models import FakeModels
 from tests.gui.pictures.window import side_by_side, talk
+from tests.gui.window.test_panels import everything
 
 CONTROLS = (
     QAbstractButton,
@@ -268,25 +264,13 @@ OPENERS: dict[str, Callable[[MainWindow], object]] = {
 
 @pytest.mark.parametrize("name", OPENERS)
 async def test_every_dialog_is_named_whole_and_reached_by_tab(name: str) -> None:
-    service = FakeBackendService(
-        lists={"ollama": ("gemma3:4b",)}, keys={"openai": "k"}, tool_servers=FakeServers(), prices=FakePrices()
-    )
+    given = everything()
+    given["service"].keys = {"openai": "k"}
+    given["log"].add(1.0, logging.INFO, "app", "A line.", "", "MainThread")
     servers = ("weather", "a-long-name-of-a-server", "another-name", "sums")
-    log = Log(10)
-    log.add(1.0, logging.INFO, "app", "A line.", "", "MainThread")
-    async with shown(
-        FakeFactory(),
-        Settings(provider="openai", compatible_url=SERVER, routes=ROUTES),
-        choices=replace(CHOICES, mcp_servers=servers),
-        service=service,
-        sound_service=FakeSoundService(),
-        history=FakeHistory(),
-        machine=FakeMachine(),
-        models=FakeModels(),
-        state=WELCOMED,
-        log=log,
-        list_devices=two_devices,
-    ) as window:
+    given |= {"choices": replace(CHOICES, mcp_servers=servers), "models": FakeModels()}
+    settings = Settings(provider="openai", compatible_url=SERVER, routes=ROUTES)
+    async with shown(FakeFactory(), settings, **given) as window:
         OPENERS[name](window)
         (dialog,) = [one for one in QApplication.topLevelWidgets() if one.isVisible() and one is not window]
         await until(dialog.isActiveWindow)

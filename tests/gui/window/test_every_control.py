@@ -61,7 +61,6 @@ def click(button: QAbstractButton) -> None:
 
 
 def close_all(window: MainWindow) -> None:
-    """Closes what was opened over the window."""
     for _ in range(8):
         popup = QApplication.activePopupWidget()
         if popup is None:
@@ -86,7 +85,6 @@ async def answers(window: MainWindow, factory: FakeFactory) -> None:
 
 
 def menus(window: MainWindow) -> list[tuple[str, QAction]]:
-    """All entries of the menu bar, with the titles of their menus."""
     return [
         (title.text(), action)
         for title in window.menu.bar.actions()

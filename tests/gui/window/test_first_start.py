@@ -40,7 +40,6 @@ from tests.gui.window.test_panels import dialogs
 
 
 def desk(machine: FakeMachine | None = None, **more: object) -> dict[str, object]:
-    """What a first window is given."""
     given: dict[str, object] = {
         "choices": CHOICES,
         "service": FakeBackendService(lists={"ollama": ("gemma3:4b",)}),
@@ -66,7 +65,6 @@ def cards_of(window: MainWindow) -> WelcomeCards:
 
 
 def levels(window: MainWindow, *dbfs: float) -> None:
-    """The session measures these levels of the microphone, frame by frame."""
     for number, level in enumerate(dbfs):
         say(window, e.LevelMeasured(0.08 * number, level, -120.0, 0.0, False))
 

@@ -1,6 +1,7 @@
 """The window's other dialogs: reached by keyboard, left by Escape, gone with the window; the licences as text."""
 
 import logging
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt, QUrl
@@ -10,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.diagnostics.logs import Log
-from app.gui.window.about_dialog import AboutDialog, tables_as_lists
+from app.gui.window.about_dialog import AboutDialog
 from app.gui.window.main_window import MainWindow
 from app.platform.installation import installed, resource
 from app.services.bill_of_materials import Part
@@ -31,7 +32,7 @@ from tests.gui.helpers import WELCOMED, shown, until
 from tests.gui.models.test_local_models import FakeModels
 
 
-def everything(machine: FakeMachine | None = None) -> dict[str, object]:
+def everything() -> dict[str, Any]:
     """All that a window can be given, so that all its dialogs are there."""
     return {
         "choices": CHOICES,
@@ -40,7 +41,7 @@ def everything(machine: FakeMachine | None = None) -> dict[str, object]:
         ),
         "sound_service": FakeSoundService(),
         "history": FakeHistory(),
-        "machine": machine or FakeMachine(),
+        "machine": FakeMachine(),
         "log": Log(100),
         "list_devices": two_devices,
         "state": WELCOMED,
@@ -61,7 +62,6 @@ def open_menu(window: MainWindow, title: str) -> QMenu:
 
 
 def choose(window: MainWindow, title: str, entry: str) -> None:
-    """Takes a menu's entry by its letter."""
     menu = open_menu(window, title)
     action = next(action for action in menu.actions() if entry in action.text().replace("&", ""))
     assert action.isVisible() and action.isEnabled()
@@ -73,34 +73,25 @@ def choose(window: MainWindow, title: str, entry: str) -> None:
 
 
 def dialogs(window: QWidget) -> list[QDialog]:
-    """The dialogs on screen."""
     return [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, QDialog) and widget.isVisible()]
 
 
 ENTRIES = (
-    ("Conversation", "Style and tools", "Style and tools"),
-    ("Conversation", "Sound", "Sound"),
-    ("Edit", "Settings", "Settings"),
-    ("Model", "Models and servers", "Models and servers"),
-    ("Model", "Routing", "Routing"),
-    ("Model", "Compare", "Compare"),
-    ("Help", "Keys", "Keys"),
-    ("Help", "Guide", "Guide"),
-    ("Help", "Log", "Log"),
-    ("Help", "About KAME", "About KAME"),
+    *(("Conversation", entry) for entry in ("Style and tools", "Sound")),
+    ("Edit", "Settings"),
+    *(("Model", entry) for entry in ("Models and servers", "Routing", "Compare")),
+    *(("Help", entry) for entry in ("Keys", "Guide", "Log", "About KAME")),
 )
 
 
-@pytest.mark.parametrize(("title", "entry", "named"), ENTRIES)
-async def test_each_is_reached_by_keyboard_and_left_by_escape(title: str, entry: str, named: str) -> None:
-    settings = Settings()
-    settings.provider = "openai"
-    async with shown(FakeFactory(), settings, **everything()) as window:  # type: ignore[arg-type]
+@pytest.mark.parametrize(("title", "entry"), ENTRIES)
+async def test_each_is_reached_by_keyboard_and_left_by_escape(title: str, entry: str) -> None:
+    async with shown(FakeFactory(), Settings(provider="openai"), **everything()) as window:
         choose(window, title, entry)
         await until(lambda: len(dialogs(window)) == 1)
         (dialog,) = dialogs(window)
         await until(dialog.isActiveWindow)
-        assert named in dialog.windowTitle() or named in dialog.accessibleName()
+        assert entry in dialog.windowTitle() or entry in dialog.accessibleName()
         QTest.keyClick(dialog, Qt.Key.Key_Escape)
         assert dialogs(window) == [] and window.isVisible()
         window.activateWindow()  # as a desktop does
@@ -111,7 +102,7 @@ async def test_each_is_reached_by_keyboard_and_left_by_escape(title: str, entry:
 
 
 async def test_the_guide_shows_its_pictures_and_fits_its_dialog() -> None:
-    async with shown(FakeFactory(), **everything()) as window:  # type: ignore[arg-type]
+    async with shown(FakeFactory(), **everything()) as window:
         choose(window, "Help", "Guide")
         await until(lambda: len(dialogs(window)) == 1)
         page = window.panels.guide.page
@@ -131,8 +122,7 @@ async def test_the_guide_shows_its_pictures_and_fits_its_dialog() -> None:
 
 
 async def test_closing_the_window_closes_all() -> None:
-    settings = Settings()
-    async with shown(FakeFactory(), settings, **everything()) as window:  # type: ignore[arg-type]
+    async with shown(FakeFactory(), **everything()) as window:
         window.panels.open_settings()
         window.panels.open_log()
         window.panels.open_about()
@@ -198,9 +188,7 @@ async def test_a_broken_bill_is_told_above_the_page_of_licences(monkeypatch: pyt
 
 
 async def test_the_settings_offer_the_voices_that_speak_the_language_and_lead_to_other_dialogs() -> None:
-    settings = Settings()
-    settings.language = "de"
-    async with shown(FakeFactory(), settings, models=FakeModels(), **everything()) as window:  # type: ignore[arg-type]
+    async with shown(FakeFactory(), Settings(language="de"), models=FakeModels(), **everything()) as window:
         window.panels.open_settings("voice")
         dialog = window.panels.settings
         voices = dialog.rows["voice"].editor
@@ -217,33 +205,6 @@ async def test_the_settings_offer_the_voices_that_speak_the_language_and_lead_to
                 for other in dialogs(window):
                     if other is not dialog:
                         other.close()
-
-
-PAGE = """# Licences
-
-The app uses
-`numpy`, and **more**.
-
-<!-- begin -->
-| Package | Version | What for | Licence | Needed by |
-|---|---|---|---|---|
-| numpy | 2.2.6 | sound | BSD-3-Clause | app |
-| six | 1.17.0 | | MIT | app |
-<!-- end -->
-
-## Parts
-
-| Part | Terms |
-|---|---|
-| Qt | LGPL-3.0-only |
-"""
-
-
-def test_a_page_with_tables_is_read_as_lists(qtbot: QtBot) -> None:
-    page = tables_as_lists(PAGE)
-    assert "- **numpy 2.2.6** · What for: sound · Licence: BSD-3-Clause · Needed by: app" in page.splitlines()
-    assert "- **six 1.17.0** · Licence: MIT · Needed by: app" in page.splitlines()
-    assert "- **Qt** · Terms: LGPL-3.0-only" in page.splitlines() and "begin" not in page
 
 
 def test_the_apps_own_page_is_read_whole(qtbot: QtBot) -> None:

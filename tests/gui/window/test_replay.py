@@ -22,7 +22,6 @@ from app.history.recordings import Replay
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import oracle, shown, transcript, until
-from tests.gui.pictures.timeline import long_talk
 from tests.support.scripted import ScriptedTurn
 from tests.support.talks import simulate
 
@@ -51,7 +50,6 @@ async def played(window: MainWindow, factory: FakeFactory, events: list[e.Event]
 
 
 def check(window: MainWindow, events: list[e.Event]) -> None:
-    """What the panes show is what the folds say."""
     told, revisions, stages, activity = Transcript(), OracleLog(), Stages(), Activity()
     for event in events:
         told.apply(event)
@@ -95,19 +93,4 @@ async def test_a_recorded_talk_is_shown_whole(batch: int, tmp_path: Path, caplog
         assert not any(revision.waiting for revision in window.oracle.log.revisions)
         assert not window.oracle.wait_timer.isActive()
         assert history.logs[window.talks.key][0].ended
-    assert [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING] == []
-
-
-@pytest.mark.slow
-async def test_a_long_dense_talk_is_shown_whole(caplog: pytest.LogCaptureFixture) -> None:
-    events = sorted(long_talk(3.0), key=lambda event: event.at)
-    factory = FakeFactory()
-    async with shown(factory) as window:
-        window.resize(1400, 900)
-        await played(window, factory, events, 60)
-        check(window, events)
-        window.devices.stop_button.click()
-        await until(lambda: window.manager.phase == "stopped")
-        assert "live" not in [card.style for card in window.oracle.view.cards]
-        check(window, events)
     assert [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING] == []

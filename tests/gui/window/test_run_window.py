@@ -148,26 +148,6 @@ def test_closing_while_a_thread_still_loads_does_not_wait_for_it(begin: Begin) -
 
 
 @pytest.mark.slow
-def test_tasks_that_a_session_left_behind_are_ended(begin: Begin) -> None:
-    process = begin("""
-        async def forever():
-            try:
-                await asyncio.Event().wait()
-            except asyncio.CancelledError:
-                print("cancelled", flush=True)
-                raise
-        async def factory(choice, progress):
-            asyncio.get_running_loop().stray = asyncio.create_task(forever(), name="stray")
-            return FakeSession(choice)
-        after(0, lambda: once(talks, lambda: window().close()))
-        run(factory)
-    """)
-    code, out, err = finish(process)
-    assert (code, out) == (0, "cancelled\nexit 0\n")
-    assert "still running at the end: stray" in err and "destroyed" not in err
-
-
-@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_an_interrupt_on_the_terminal_closes_the_window(begin: Begin, number: signal.Signals) -> None:
@@ -181,16 +161,3 @@ def test_an_interrupt_on_the_terminal_closes_the_window(begin: Begin, number: si
     began = time.monotonic()
     assert finish(process) == (0, "exit 0\n", "")
     assert time.monotonic() - began < 3
-
-
-@pytest.mark.slow
-def test_a_hidden_start_shows_no_window_in_front(begin: Begin) -> None:
-    process = begin("""
-        factory = FakeFactory()
-        def look():
-            print("minimised", window().isMinimized())
-            window().close()
-        after(0, lambda: once(talks, look))
-        run(factory, hidden=True)
-    """)
-    assert finish(process) == (0, "minimised True\nexit 0\n", "")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QKeyCombination, QPoint, Qt
 from PySide6.QtGui import QAction, QShortcut
-from PySide6.QtWidgets import QApplication, QComboBox, QDialog, QFileDialog, QLineEdit, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QLineEdit, QMenu, QWidget
 
 from app.conversation import events as e
 from app.gui.shell import key_routing
@@ -30,8 +30,6 @@ ACTS: dict[str, Act] = {}
 
 
 def act(name: str) -> Callable[[Act], Act]:
-    """Registers something that a user does in the window."""
-
     def register(does: Act) -> Act:
         ACTS[name] = does
         return does
@@ -44,7 +42,6 @@ def field_of(window: MainWindow) -> QWidget:
 
 
 async def settle() -> None:
-    """What was done has its effect."""
     for _ in range(3):
         await asyncio.sleep(0.01)
 
@@ -56,13 +53,11 @@ async def in_front(window: MainWindow) -> None:
 
 
 async def click(widget: QWidget, place: QPoint | None = None) -> None:
-    """Clicks, and lets the click have its effect."""
     await click_at(widget, place)
     await settle()
 
 
 async def tab_to(window: MainWindow, widget: QWidget) -> None:
-    """Reaches a control with Tab."""
     for _ in range(120):
         if widget.hasFocus():
             return
@@ -70,18 +65,7 @@ async def tab_to(window: MainWindow, widget: QWidget) -> None:
     raise AssertionError(f"{widget} is not reached by Tab")
 
 
-def other_text_at(window: MainWindow) -> QPoint:
-    """A place on words of the transcript, in its viewport."""
-    view = window.transcript.view
-    return view.box_of(0).center().toPoint()
-
-
-# -- acts
-
-
 def clicks(*names: str) -> Act:
-    """Clicks one after the other."""
-
     async def does(window: MainWindow) -> None:
         for name in names:
             await click(attrgetter(name)(window))
@@ -146,38 +130,17 @@ STEPS: dict[str, list[Act]] = {
 }
 
 
-async def _attach(window: MainWindow, paths: list[str]) -> None:
-    dialog = window.documents.asking
-    assert isinstance(dialog, QFileDialog)
-    if paths:
-        dialog.filesSelected.emit(paths)
-    dialog.done(QDialog.DialogCode.Accepted if paths else QDialog.DialogCode.Rejected)
-    await until(lambda: bool(window.transcript.documents.chips) == bool(paths))
-    await in_front(window)
-
-
 @act("a file attached by mouse")
 async def _(window: MainWindow) -> None:
     notes = Path(str(window.settings.path)).with_name("notes.txt")
     notes.write_text("The mill belongs to Ada.", "utf-8")
     await click(window.transcript.composer.attach)
-    await _attach(window, [str(notes)])
-
-
-@act("no file attached by keyboard")
-async def _(window: MainWindow) -> None:
-    await tab_to(window, window.transcript.composer.attach)
-    await press_key(window, SPACE)
-    await _attach(window, [])
-
-
-@act("a document removed by mouse")
-async def _(window: MainWindow) -> None:
-    notes = Path(str(window.settings.path)).with_name("notes.txt")
-    notes.write_text("The mill belongs to Ada.", "utf-8")
-    window.documents.add([notes])
+    dialog = window.documents.asking
+    assert isinstance(dialog, QFileDialog)
+    dialog.filesSelected.emit([str(notes)])
+    dialog.done(QDialog.DialogCode.Accepted)
     await until(lambda: window.transcript.documents.chips)
-    await click(window.transcript.documents.chips[0].remove)
+    await in_front(window)
 
 
 @act("Escape with an answer to stop")
@@ -196,14 +159,6 @@ async def _(window: MainWindow) -> None:
     await press_key(window, ESCAPE)
     assert window.messages.rows == []
     assert field_of(window).hasFocus()
-
-
-@act("a message closed by mouse")
-async def _(window: MainWindow) -> None:
-    window.messages.say("Something is wrong.")
-    window.messages.say("Something else is wrong.")
-    await settle()
-    await click(window.messages.rows[0].close_button)
 
 
 @act("a message's offer taken by keyboard")
@@ -225,13 +180,6 @@ async def _(window: MainWindow) -> None:
     assert not window.devices.isVisible()
 
 
-@act("hands-free on and off by mouse")
-async def _(window: MainWindow) -> None:
-    for on in (True, False):
-        await click(window.dock.duplex, QPoint(8, window.dock.duplex.height() // 2))
-        assert window.dock.duplex.isChecked() is on
-
-
 @act("hands-free on while the talk button has the focus")
 async def _(window: MainWindow) -> None:
     await tab_to(window, window.dock.button)
@@ -241,16 +189,9 @@ async def _(window: MainWindow) -> None:
 
 @act("a click in the transcript")
 async def _(window: MainWindow) -> None:
-    await click(window.transcript.view.viewport(), other_text_at(window))
-    assert window.transcript.view.hasFocus(), "to select and copy"
-
-
-@act("a click on a request")
-async def _(window: MainWindow) -> None:
-    window.inspector.tabs.setCurrentIndex(1)
-    await settle()
-    tables = [one for one in window.inspector.findChildren(QWidget) if one.isVisible() and hasattr(one, "viewport")]
-    await click(tables[0].viewport())  # type: ignore[attr-defined]
+    view = window.transcript.view
+    await click(view.viewport(), view.box_of(0).center().toPoint())
+    assert view.hasFocus(), "to select and copy"
 
 
 @act("a question of the welcome")
@@ -268,13 +209,6 @@ async def _(window: MainWindow) -> None:
         await press_key(window, digit, CONTROL)
         assert not widget.isVisible()
         await settle()
-
-
-@act("a conversation opened by mouse")
-async def _(window: MainWindow) -> None:
-    rows = window.conversations.rows
-    await click(rows.viewport(), rows.visualRect(rows.list.index(window.conversations.list.place("c3"))).center())
-    await until(lambda: window.talks.key == "c3")
 
 
 @act("a conversation opened by keyboard, from the search")
@@ -327,18 +261,6 @@ async def _(window: MainWindow) -> None:
     await click(window.top_bar.menu_button)
     popup = QApplication.activePopupWidget()
     popup.close()
-
-
-@act("a combo box used by mouse")
-async def _(window: MainWindow) -> None:
-    await click(window.dock.devices_button)
-    picker = window.devices.microphone
-    assert isinstance(picker, QComboBox)
-    await click(picker)
-    popup = QApplication.activePopupWidget()
-    if popup is not None:
-        popup.close()
-    picker.setFocus()
 
 
 def kept(window: MainWindow) -> FakeHistory:

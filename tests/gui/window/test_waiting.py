@@ -82,16 +82,6 @@ async def test_the_end_of_the_talk_ends_it_and_the_next_talk_counts_anew(window:
     assert bodies(window)[0] == "Waiting for claude … 1 s"
 
 
-async def test_it_is_counted_in_the_sessions_time_though_events_come_late(window: MainWindow) -> None:
-    clock = Clock(window, 0.08)
-    say(window, e.UserStarted(0.08, 1))
-    clock.pass_by(4.92)
-    say(window, e.LevelMeasured(5.0, -60.0, -90.0))
-    clock.pass_by(4.08)
-    say(window, asked(1, 5.0))  # the window was held up for four seconds
-    assert bodies(window) == ["Waiting for claude … 4 s"]
-
-
 async def test_a_session_whose_sound_begins_late_makes_no_wait_longer(window: MainWindow) -> None:
     clock = Clock(window, 0.0)
     say(window, e.ConversationConfigured(0.0, "openai", "gpt", "", "", None, "medium", ()))
@@ -126,12 +116,3 @@ async def test_while_a_tool_is_at_work_it_is_the_tool_that_is_waited_for(window:
     assert bodies(window) == ["clock → noon (4.0 s)\u2028…"]
     clock.pass_by(2.0)
     assert bodies(window) == ["clock → noon (4.0 s)\u2028Waiting for claude … 2 s"]
-
-
-async def test_what_is_handed_over_unsaid_was_waited_for_from_its_first_request(window: MainWindow) -> None:
-    clock = Clock(window, 1.0)
-    say(window, asked(1, 1.0, GPT, True))
-    clock.pass_by(3.0)
-    say(window, e.OracleHandedOver(4.0, 1))
-    clock.pass_by(1.0)
-    assert bodies(window)[0] == "Waiting for gpt … 4 s"

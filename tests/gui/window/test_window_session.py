@@ -22,7 +22,6 @@ def given() -> dict[str, object]:
 
 
 def pick(picker, key: str) -> None:
-    """As the user does it: by the list, which then says `activated`."""
     place = picker.findData(key)
     assert place >= 0, f"{key} is not offered"
     picker.setCurrentIndex(place)
@@ -171,15 +170,6 @@ async def test_a_new_talk_ends_the_old_one_and_its_last_words_stay_above(window,
     assert divider.startswith("New conversation, ")
     assert last == "You\nAfresh."
     assert window.manager.phase == "running"
-
-
-async def test_another_device_after_a_failed_start_begins_anew_with_it() -> None:
-    factory = FakeFactory(outcomes=[UserError("That loudspeaker is in use."), None])
-    async with shown(factory, list_devices=two_devices, running=False) as window:
-        await until(lambda: window.manager.gave_up)
-        pick(window.devices.loudspeaker, "Headphones")
-        await until(lambda: window.manager.session)
-        assert factory.choices[1].loudspeaker == "Headphones"
 
 
 async def test_another_device_while_loading_is_taken_without_loading_anew(gate, window, factory) -> None:
