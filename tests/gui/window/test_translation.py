@@ -5,9 +5,8 @@ say is told in Cyrillic letters, so that it needs no exception.
 """
 
 import asyncio
-import importlib
+import itertools
 import json
-import pkgutil
 import re
 import shutil
 import string
@@ -20,7 +19,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QAbstractItemModel, QAbstractListModel, QCoreApplication, QEvent, QLocale, QObject, Qt
+from PySide6.QtCore import QAbstractListModel, QCoreApplication, QEvent, QLocale, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -28,22 +27,14 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
     QComboBox,
-    QDoubleSpinBox,
-    QGroupBox,
     QHeaderView,
     QLabel,
-    QLineEdit,
-    QPlainTextEdit,
-    QProgressBar,
     QScrollArea,
-    QSpinBox,
     QTabWidget,
-    QTextEdit,
     QWidget,
 )
 
 import app.frontend
-import app.gui
 import translations
 from app.conversation import events as e
 from app.demo.base import DemoBackend, DemoFigure, DemoResult
@@ -72,8 +63,6 @@ from tests.gui.helpers import WELCOMED, open_models, say, shown, until
 from tests.gui.pictures.window import side_by_side, talk
 from tests.gui.window.test_accessibility import cut_off
 from tests.gui.window.test_run_window import start
-
-ROOT = Path(__file__).resolve().parents[3]
 
 PLAIN = string.ascii_letters
 ACCENTED = "àƀĉđéƒĝĥîĵķļɱñöþǫŕšţûṽŵẋýžÀƁĈĐÉƑĜĤÎĴĶĻṀÑÖÞǪŔŠŢÛṼŴẊÝŽ"
@@ -166,24 +155,18 @@ class Tongues(QLocale):
         return self._names
 
 
-# -- which language it is
-
-
 def said(context: str, text: str) -> str:
     return QCoreApplication.translate(context, text)
 
 
-def test_the_first_language_that_is_there_is_taken(in_english: QApplication, languages: Path) -> None:
-    assert install_translations(in_english, Tongues("xh-ZA", "xh", "eo-001", "eo", "en"), languages) == "eo"
-    assert said("TalkMenu", "&Conversation") == "[&Ĉöñṽéŕšàţîöñ]"
-    assert install_translations(in_english, Tongues("fr-FR", "fr"), languages) == "en"
-    assert said("TalkMenu", "&Conversation") == "&Conversation"
-
-
-def test_english_comes_before_what_the_user_likes_less(in_english: QApplication, languages: Path) -> None:
-    assert install_translations(in_english, Tongues("en-GB", "en", "eo"), languages) == "en"
-    assert said("TalkMenu", "&Conversation") == "&Conversation"
-    assert install_translations(in_english, Tongues("C", "eo"), languages) == "en"
+@pytest.mark.parametrize(
+    ("liked", "taken"),
+    [("xh-ZA xh eo-001 eo en", "eo"), ("fr-FR fr", "en"), ("en-GB en eo", "en"), ("C eo", "en")],
+)
+def test_the_first_language_that_is_there_is_taken(in_english, languages: Path, liked: str, taken: str) -> None:
+    assert install_translations(in_english, Tongues(*liked.split()), languages) == taken
+    seen = "[&Ĉöñṽéŕšàţîöñ]" if taken == "eo" else "&Conversation"
+    assert said("TalkMenu", "&Conversation") == seen
 
 
 def test_a_broken_file_is_left_out(in_english: QApplication, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -233,42 +216,29 @@ def test_the_window_opens_in_the_systems_language_or_the_one_that_is_set(
     assert out.splitlines()[:1] == [seen], errors
 
 
-# -- what is looked up
+PROPERTIES = (
+    "accessibleName accessibleDescription toolTip windowTitle text title toPlainText placeholderText prefix suffix "
+    "specialValueText"
+).split()
 
 
-def test_words_of_a_base_class_are_found_for_every_subclass(in_english: QApplication, languages: Path) -> None:
-    from app.gui.settings.text_editors import Line
-    from app.settings.declarations import declarations
-
-    install_translations(in_english, Tongues("eo"), languages)
-    folder = next(declared for declared in declarations() if declared.kind == "line")
-    assert Line(folder).in_words("") == "[éɱþţý]"  # the sentence is its base class's
-
-
-def gui_classes() -> dict[str, list[type]]:
-    """All classes of the window's modules, by name."""
-    found: dict[str, list[type]] = {}
-    for info in pkgutil.walk_packages(app.gui.__path__, "app.gui."):
-        if info.name == "app.gui.hotkeys.windows":  # only there
-            continue
-        module = importlib.import_module(info.name)
-        for name, one in vars(module).items():
-            if isinstance(one, type) and one.__module__ == module.__name__:
-                found.setdefault(name, []).append(one)
-    return found
-
-
-def test_whoever_looks_words_up_is_a_qt_object(languages: Path) -> None:
-    classes = gui_classes()
-    contexts = [context.findtext("name") or "" for context in ElementTree.parse(languages / "kame_eo.ts").getroot()]
-    assert len(contexts) > 60
-    for name in contexts:
-        if name in ("", "WindowsHotkeys"):
-            continue
-        assert any(issubclass(one, QObject) for one in classes[name]), name
-
-
-# -- all that is seen
+def items_of(widget: QWidget) -> Iterator[str]:
+    roles = Qt.ItemDataRole
+    match widget:
+        case QComboBox():
+            for place in range(widget.count()):
+                yield widget.itemText(place)
+                yield str(widget.itemData(place, roles.ToolTipRole) or "")
+        case QTabWidget():
+            yield from map(widget.tabText, range(widget.count()))
+        case QHeaderView() if widget.model() is not None:
+            for place in range(widget.count()):
+                yield str(widget.model().headerData(place, widget.orientation()) or "")
+        case QAbstractItemView() if (model := widget.model()) is not None:
+            columns = 1 if isinstance(model, QAbstractListModel) else model.columnCount()
+            for row, column in itertools.product(range(model.rowCount()), range(columns)):
+                shown = roles.DisplayRole, roles.ToolTipRole, roles.AccessibleTextRole, roles.AccessibleDescriptionRole
+                yield from (str(model.index(row, column).data(role) or "") for role in shown)
 
 
 def texts(root: QWidget) -> Iterator[tuple[str, str]]:
@@ -277,76 +247,25 @@ def texts(root: QWidget) -> Iterator[tuple[str, str]]:
         if widget.objectName().startswith("qt_") or isinstance(widget.parentWidget(), QAbstractSpinBox):
             continue
         where = f"{type(widget.parentWidget()).__name__}/{type(widget).__name__}"
-        for kind, text in of_widget(widget):
-            if text:
-                yield f"{where} {kind}", text
+        for kind in PROPERTIES:
+            words = getattr(widget, kind, None)
+            if callable(words) and (kind != "windowTitle" or widget.isWindow()):
+                yield f"{where} {kind}", words() or ""
+        for text in items_of(widget):
+            yield f"{where} item", text
     for action in root.findChildren(QAction):
         if action.associatedObjects():  # else it stands nowhere
             yield "action", action.text()
             yield "action's tool tip", action.toolTip()
 
 
-def of_widget(widget: QWidget) -> Iterator[tuple[str, str]]:
-    """The words of one widget."""
-    yield "name", widget.accessibleName()
-    yield "description", widget.accessibleDescription()
-    yield "tool tip", widget.toolTip()
-    yield "title", widget.windowTitle() if widget.isWindow() else ""
-    match widget:
-        case QLabel() | QAbstractButton():
-            yield "text", widget.text()
-        case QGroupBox():
-            yield "text", widget.title()
-        case QLineEdit():
-            yield "text", widget.text()
-            yield "placeholder", widget.placeholderText()
-        case QComboBox():
-            yield "placeholder", widget.placeholderText()
-            for place in range(widget.count()):
-                yield "item", widget.itemText(place)
-                yield "item's tool tip", str(widget.itemData(place, Qt.ItemDataRole.ToolTipRole) or "")
-        case QProgressBar():
-            yield "text", widget.text()
-        case QSpinBox() | QDoubleSpinBox():
-            yield "text", widget.text()
-            yield "more text", f"{widget.prefix()} {widget.suffix()} {widget.specialValueText()}"
-        case QTabWidget():
-            for place in range(widget.count()):
-                yield "tab", widget.tabText(place)
-        case QTextEdit() | QPlainTextEdit():
-            yield "text", widget.toPlainText()
-            yield "placeholder", widget.placeholderText()
-        case QHeaderView():
-            model = widget.model()
-            for place in range(widget.count() if model is not None else 0):
-                yield "head", str(model.headerData(place, widget.orientation()) or "")
-        case QAbstractItemView() if widget.model() is not None:
-            model = widget.model()
-            roles = (
-                Qt.ItemDataRole.DisplayRole,
-                Qt.ItemDataRole.ToolTipRole,
-                Qt.ItemDataRole.AccessibleTextRole,
-                Qt.ItemDataRole.AccessibleDescriptionRole,
-            )
-            for row in range(model.rowCount()):
-                for column in range(columns(model)):
-                    for role in roles:
-                        yield f"cell {role.name}", str(model.index(row, column).data(role) or "")
-
-
-def columns(model: QAbstractItemModel) -> int:
-    """How many there are; a list does not tell."""
-    return 1 if isinstance(model, QAbstractListModel) else model.columnCount()
-
-
 WORD = re.compile(r"[A-Za-z]{2,}[0-9]*")
 
 
 def english(root: QWidget) -> list[str]:
-    """What of it is English."""
     found = []
     for where, text in texts(root):
-        if where == "AboutDialog/_Page text":
+        if where == "AboutDialog/_Page toPlainText":
             continue
         rest = re.sub(r"https?://\S*|<[^<>]*>|&[a-z]+;|(?<=[a-zA-Z])&(?=[a-zA-Z])", " ", text)
         if any(word not in NAMES for word in WORD.findall(rest)):
@@ -372,7 +291,6 @@ VIEW = MachineView(
 
 
 def history() -> FakeHistory:
-    """Some conversations with titles in Cyrillic letters."""
     service = some(9, NOW)
     service.views = {
         key: replace(view, title=foreign(view.title), backends=tuple(map(foreign, view.backends)))
@@ -433,7 +351,6 @@ async def talking(frontend: str = "cascade") -> AsyncIterator[MainWindow]:
 
 
 def open_all(window: MainWindow) -> list[QWidget]:
-    """Opens every dialog."""
     dialogs, panels = window.dialogs, window.panels
     dialogs.open_backend(BackendChoice("anthropic", "жук"))
     dialogs.open_secondary(BackendChoice("ollama", "жук", "http://127.0.0.1:11434"), BackendChoice())
@@ -472,7 +389,6 @@ async def test_nothing_seen_is_left_in_english(in_english: QApplication, languag
 
 
 def demo(parent: QWidget) -> Iterator[DemoScreen]:
-    """The demo's screen in all its states."""
     backends = tuple(DemoBackend(BackendChoice("ollama", name), name) for name in ("жук", "ёж"))
     screen = DemoScreen(parent)
     screen.appear(full=False)
