@@ -20,7 +20,7 @@ from app.tools.calculator import Calculator
 from app.tools.toolbox import Toolbox
 from tests.session.test_swaps import QUESTION, Makers, choose, words_of
 from tests.support.scripted import ScriptedTurn
-from tests.support.talks import Talk, at, change, hand_over, simulate
+from tests.support.talks import Talk, at, change, hand_over, making, simulate
 
 TWO = [*QUESTION, ScriptedTurn(13.0, 14.5, "And what of Spain then?")]
 
@@ -247,16 +247,14 @@ def test_the_backend_at_the_side_that_takes_over_is_no_longer_at_the_side() -> N
             async for item in super()._items(reply):
                 yield item
 
-    async def make(choice: BackendChoice) -> Backend:
-        return LaterBroken(lambda request: answer(words_of("secondary", 5)), name="ASIDE", model="secondary")
-
+    aside = LaterBroken(lambda request: answer(words_of("secondary", 5)), name="ASIDE", model="secondary")
     driver = ScriptedBackend(lambda request: answer(words_of("driver", 5)), name="DRIVER", model="driver")
     talk = simulate(
         TWO,
         lambda r: answer(""),
         seconds=25,
         backend=driver,
-        make_backend=make,
+        make_backend=making(lambda _: aside),
         secondary=scripted("secondary"),
         during=at(9.0, lambda session: hand_over(session)),
     )
@@ -293,16 +291,14 @@ def test_a_guess_that_failed_is_not_taken_for_the_answer() -> None:
 
 
 def test_the_backend_that_takes_over_is_one_that_has_worked() -> None:
-    async def make(choice: BackendChoice) -> Backend:
-        return Failing(choice.model)
-
     old = ScriptedBackend(lambda request: answer(words_of("old", 5)), name="OLD", model="old")
 
     async def twice(session: Session) -> None:
         await change(session, backend=scripted("bad1"))
         await change(session, backend=scripted("bad2"))
 
-    talk = simulate(TWO, lambda r: answer(""), seconds=25, backend=old, make_backend=make, during=at(8.0, twice))
+    failing = making(lambda choice: Failing(choice.model))
+    talk = simulate(TWO, lambda r: answer(""), seconds=25, backend=old, make_backend=failing, during=at(8.0, twice))
     assert talk.said(2) == words_of("old", 5)
 
 
@@ -387,16 +383,12 @@ def blamed(talk: Talk) -> set[tuple[str, str, str, bool]]:
 def test_a_failure_names_the_backend_whose_key_or_connection_may_be_at_fault(kind: FaultKind, secondary: bool) -> None:
     url = "https://ann:secret@server.example/v1"
     bad = placed("bad", kind, BackendChoice("compatible", "bad", url))
-
-    async def make(choice: BackendChoice) -> Backend:
-        return bad
-
     good = ScriptedBackend(lambda request: answer(words_of("good", 5)))
     talk = simulate(
         QUESTION,
         lambda r: answer(""),
         backend=good if secondary else bad,
-        make_backend=make,
+        make_backend=making(lambda _: bad),
         secondary=BackendChoice("compatible", "bad", url) if secondary else None,
     )
     who = ("compatible", "bad", "https://server.example/v1") if kind in ("key", "network") else ("", "", "")
@@ -421,15 +413,11 @@ def test_a_backend_of_a_routers_table_is_reported_and_not_the_router(secondary: 
     )
 
     states: list[SessionState] = []
-
-    async def make(choice: BackendChoice) -> Backend:
-        return router
-
     talk = simulate(
         QUESTION,
         lambda r: answer(words_of("driver", 5)),
         backend=None if secondary else router,
-        make_backend=make,
+        make_backend=making(lambda _: router),
         secondary=BackendChoice(ROUTER) if secondary else None,
         during=lambda session: session.on_state(states.append),
     )

@@ -25,7 +25,7 @@ from app.tools.mcp_tool import McpServer
 from app.tools.toolbox import Toolbox, make_toolbox
 from tests.session.test_swaps import QUESTION, Makers, choose, words_of
 from tests.support.scripted import ScriptedTurn
-from tests.support.talks import Talk, at, change, hand_over, simulate
+from tests.support.talks import Talk, at, change, hand_over, making, simulate
 
 TURNS = [
     ScriptedTurn(1.0 + 10 * n, 4.0 + 10 * n, f"Now tell me something about the number {n} please") for n in range(12)
@@ -64,16 +64,14 @@ def test_a_cap_slows_restarts_first_then_stops_and_is_reported_and_the_conversat
 
 
 def test_after_the_cap_a_free_backend_is_asked_and_a_higher_cap_lets_the_other_continue() -> None:
-    async def make(choice: BackendChoice) -> Backend:
-        return ScriptedBackend(lambda r: answer("I am free."), name="Home", model="home", free=True)
-
     async def steps(session: Session) -> None:
         await change(session, backend=BackendChoice("scripted", "home"))
         await asyncio.sleep(20)
         await change(session, backend=BackendChoice())  # the first one again
         session.change(cap=9.0)
 
-    talk = talk_with_cap(0.05, make_backend=make, during=at(60.0, steps))
+    home = ScriptedBackend(lambda r: answer("I am free."), name="Home", model="home", free=True)
+    talk = talk_with_cap(0.05, make_backend=making(lambda _: home), during=at(60.0, steps))
     models = {r.turn: r.model for r in talk.of(e.OracleRequested)}
     assert 4 not in models and models[7] == models[8] == "home" and models[10] == "script"
     assert talk.of(e.BudgetChanged)[-1].stage == "free"
@@ -89,9 +87,6 @@ def test_after_the_cap_a_free_backend_is_asked_and_a_higher_cap_lets_the_other_c
     ids=["the cap is raised", "a free back-end", "the comparison model"],
 )
 def test_what_the_cap_left_unanswered_is_answered_once(free: Callable[[Session], object], answers: str) -> None:
-    async def make(choice: BackendChoice) -> Backend:
-        return ScriptedBackend(lambda r: answer("I am free."), name="Home", model=choice.model, free=True)
-
     def during(session: Session) -> None:
         at(9.0, free)(session)
         at(14.0, choose("other"))(session)  # nobody waits by then
@@ -102,7 +97,9 @@ def test_what_the_cap_left_unanswered_is_answered_once(free: Callable[[Session],
         seconds=20,
         cost=lambda b, u: 0.01,
         cap=0.001,
-        make_backend=make,
+        make_backend=making(
+            lambda choice: ScriptedBackend(lambda r: answer("I am free."), model=choice.model, free=True)
+        ),
         secondary=BackendChoice("scripted", "home"),
         during=during,
     )

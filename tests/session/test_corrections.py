@@ -6,7 +6,7 @@ from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
 from app.session.control import BackendChoice
 from tests.support.scripted import ScriptedTurn
-from tests.support.talks import at, simulate
+from tests.support.talks import at, making, simulate
 
 QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of Australia?")]
 FIRST = "Australia is a large country. The capital is Sydney. It lies by the sea, where most people live today."
@@ -14,11 +14,9 @@ SECOND = "Australia is a large country. The capital is Canberra. It lies inland.
 
 
 def test_the_words_that_another_model_disagrees_with_are_withdrawn() -> None:
-    async def make(choice: BackendChoice) -> ScriptedBackend:
-        return ScriptedBackend(lambda request: answer(SECOND), name="Other")
-
+    other = making(lambda _: ScriptedBackend(lambda request: answer(SECOND), name="Other"))
     during = at(6.5, lambda session: session.change(backend=BackendChoice("other")))
-    talk = simulate(QUESTION, lambda request: answer(FIRST), make_backend=make, during=during, answer_mode="after")
+    talk = simulate(QUESTION, lambda request: answer(FIRST), make_backend=other, during=during, answer_mode="after")
     [corrected] = talk.of(e.AssistantCorrected)
     assert corrected.how == "corrected"
     turn = talk.transcript.turns[1]

@@ -25,7 +25,7 @@ from tests.session.test_typed import Slow
 from tests.support.room_talks import RecordedVoice, frames, onset_of, text_of
 from tests.support.scripted import ScriptedTranscriber, ScriptedTurn
 from tests.support.sounds import question
-from tests.support.talks import Talk, calling, simulate
+from tests.support.talks import Talk, calling, making, simulate
 
 FRANCE = ScriptedTurn(1.0, 3.0, "What is the capital of France?")
 SPAIN = ScriptedTurn(10.0, 11.5, "And what about Spain?")
@@ -112,10 +112,6 @@ def test_the_requests_of_the_turn_are_cancelled_those_for_comparison_too() -> No
 
     side = ScriptedBackend(endless, name="Side")
     open_streams: list[tuple[int, int]] = []
-
-    async def make(choice: BackendChoice) -> ScriptedBackend:
-        return side
-
     driver = ScriptedBackend(endless)
     count = lambda session: open_streams.append((driver.open_streams, side.open_streams))  # noqa: E731
     simulate(
@@ -123,7 +119,7 @@ def test_the_requests_of_the_turn_are_cancelled_those_for_comparison_too() -> No
         endless,
         seconds=20,
         backend=driver,
-        make_backend=make,
+        make_backend=making(lambda _: side),
         secondary=BackendChoice("side"),
         answer_mode="after",
         during=calling((5.9, count), (6.0, Session.silence), (6.2, count)),
@@ -174,14 +170,11 @@ def test_a_question_that_failed_is_still_answered_by_another_model() -> None:
     def fails(request: ChatRequest) -> ScriptedAnswer:
         return answer("", error="The server is away.")
 
-    async def make(choice: BackendChoice) -> ScriptedBackend:
-        return ScriptedBackend(lambda request: answer("Paris."))
-
     talk = simulate(
         [FRANCE],
         fails,
         seconds=15,
-        make_backend=make,
+        make_backend=making(lambda _: ScriptedBackend(lambda request: answer("Paris."))),
         during=calling((6.0, Session.silence), (8.0, lambda session: session.change(backend=BackendChoice("other")))),
     )
     assert talk.said(1) == "Paris."
@@ -216,15 +209,11 @@ def test_a_typed_question_is_silenced_and_another_one_answered() -> None:
 
 def test_an_answer_that_was_heard_to_its_end_stays_complete() -> None:
     """Only the comparison is still under way then."""
-
-    async def make(choice: BackendChoice) -> ScriptedBackend:
-        return ScriptedBackend(lambda request: answer(LONG, every=0.5), name="Side")
-
     talk = simulate(
         [FRANCE],
         lambda request: answer("Paris."),
         seconds=15,
-        make_backend=make,
+        make_backend=making(lambda _: ScriptedBackend(lambda request: answer(LONG, every=0.5), name="Side")),
         secondary=BackendChoice("side"),
         answer_mode="after",
         during=calling((6.0, Session.silence)),

@@ -18,7 +18,7 @@ from app.conversation.words import fold
 from app.session.control import BackendChoice
 from app.session.session import Session
 from tests.support.scripted import ScriptedTurn
-from tests.support.talks import Talk, at, change, hand_over, simulate
+from tests.support.talks import Talk, at, change, hand_over, making, simulate
 
 QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
 
@@ -213,10 +213,8 @@ def test_a_content_filter_is_not_the_backends_fault() -> None:
             raise BackendError("It does not answer this. Ask in other words.", "content")
             yield ""
 
-    async def make(choice: BackendChoice) -> Backend:
-        return Picky(lambda request: answer(""), name="PICKY", model="picky")
-
-    talk = simulate(QUESTION, lambda r: answer(words_of("old", 3)), make_backend=make, during=at(0.5, choose("picky")))
+    picky = making(lambda _: Picky(lambda request: answer(""), name="PICKY", model="picky"))
+    talk = simulate(QUESTION, lambda r: answer(words_of("old", 3)), make_backend=picky, during=at(0.5, choose("picky")))
     assert [f.sentence for f in talk.of(e.Failure)] == ["It does not answer this. Ask in other words."]
     assert [c.reason for c in talk.of(e.BackendChanged)] == ["chosen"]
 

@@ -17,7 +17,7 @@ from app.session.session import Session
 from tests.session.test_swaps import choose
 from tests.support.examples import examples
 from tests.support.scripted import ScriptedTranscriber, ScriptedTurn
-from tests.support.talks import Talk, at, calling, simulate
+from tests.support.talks import Talk, at, calling, making, simulate
 
 QUESTION = "Write me a greeting in Python."
 CODE = '```python\ndef greet(name):\n    print(f"Hello, {name}!")\n\n\nfor name in names:\n    greet(name)\n```'
@@ -112,11 +112,8 @@ def test_an_answer_that_corrects_another_has_both_as_far_as_they_were_heard() ->
         "The **old** answer is that Paris is the capital of Italy, which is in the south of Europe. More follows here."
     )
     second = f"Rome is **the capital** of Italy:\n\n{TABLE}\n\nIt is *old*."
-
-    async def make(choice: BackendChoice) -> ScriptedBackend:
-        return ScriptedBackend(lambda request: ScriptedAnswer(pieces(second), 0.1, 0.001), model=choice.model)
-
-    talk = ask(first, make_backend=make, during=at(5.5, choose("two")), seconds=30)
+    two = ScriptedBackend(lambda request: ScriptedAnswer(pieces(second), 0.1, 0.001), model="two")
+    talk = ask(first, make_backend=making(lambda _: two), during=at(5.5, choose("two")), seconds=30)
     assert [event.how for event in talk.of(e.AssistantCorrected)] == ["corrected"]
     written = talk.transcript.turns[-1].written
     assert written.startswith("The **old** answer is that Paris")
@@ -197,17 +194,13 @@ def test_each_model_is_given_what_it_can_read() -> None:
     small = ScriptedBackend(_reply, model="small")  # type: ignore[arg-type]
     large = ScriptedBackend(_reply, model="large")  # type: ignore[arg-type]
     large.traits = replace(large.traits, document_bytes=LONG_DOCUMENT_BYTES)
-
-    async def make(choice: BackendChoice) -> ScriptedBackend:
-        return large
-
     run = talk(
         (1.0, ask_about("First?")),
         (4.0, lambda session: session.change(backend=BackendChoice("openai", "large"))),
         (6.0, ask_about("Second?")),
         documents=(LONG, MILL),
         backend=small,
-        make_backend=make,
+        make_backend=making(lambda _: large),
     )
     first, second = prompts(small)["First?"], prompts(large)["Second?"]
     assert MILL.text in first and MILL.text in second, "the short one is given whole"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +19,7 @@ from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.record.transcript import Transcript
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.clock import run_simulated
-from app.session.control import SessionChoice
+from app.session.control import BackendChoice, SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.recorder import Recorder
 from app.session.session import Session
@@ -285,6 +285,15 @@ def calling(*calls: tuple[float, Callable[[Session], object]]) -> Callable[[Sess
             asyncio.get_running_loop().call_later(when, call_now, call)
 
     return during
+
+
+def making(make: Callable[[BackendChoice], Backend]) -> Callable[[BackendChoice], Awaitable[Backend]]:
+    """Makes a session's back-ends for its choices, at once."""
+
+    async def at_once(choice: BackendChoice) -> Backend:
+        return make(choice)
+
+    return at_once
 
 
 def at(seconds: float, do: Callable[[Session], object]) -> Callable[[Session], None]:
