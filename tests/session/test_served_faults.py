@@ -26,18 +26,9 @@ from app.frontend.remote.protocol import EVENTS, Welcome, event_json, welcome_js
 from app.server import server as server_module
 from app.session.session import Session
 from tests.support.faulty_network import faulty_network
-from tests.support.served import ROOM, relayed, said, scripted_server, scripted_session, served, until
+from tests.support.served import ROOM, client, relayed, said, scripted_server, scripted_session, served, until
 
 WELCOME = welcome_json(Welcome("token", "cascade", "Embedded", "smollm2"))
-
-
-@contextlib.asynccontextmanager
-async def entered(frontend: RemoteFrontEnd) -> AsyncIterator[RemoteFrontEnd]:
-    await asyncio.to_thread(frontend.__enter__)
-    try:
-        yield frontend
-    finally:
-        await asyncio.to_thread(frontend.__exit__, None, None, None)
 
 
 async def steps_until(
@@ -123,7 +114,7 @@ async def test_what_was_said_and_thought_while_the_network_was_down_is_reported_
     async with (
         scripted_server(said=long) as server,
         faulty_network(server.port) as network,
-        entered(RemoteFrontEnd(f"ws://127.0.0.1:{network.port}")) as frontend,
+        client(network.port) as frontend,
     ):
         first = await steps_until(frontend, lambda steps: len(said(steps).split()) >= 2, **inputs)
         network.holding = network.down = True
@@ -155,7 +146,7 @@ async def test_what_failed_before_a_client_was_there_is_reported_to_both() -> No
 
     async with (
         served(make, tell=lines.append) as server,
-        entered(RemoteFrontEnd(f"ws://127.0.0.1:{server.port}")) as frontend,
+        client(server.port) as frontend,
     ):
         steps = await steps_until(frontend, lambda steps: bool(relayed(steps, e.Failure)))
     assert "KAME's weights are not there, so the cascade speaks. Get them first." in lines
@@ -215,7 +206,7 @@ async def test_messages_that_cant_be_read_cost_no_conversation() -> None:
             await socket.send(message)
         await socket.wait_closed()
 
-    async with misbehaving(newer) as url, entered(RemoteFrontEnd(url)) as frontend:
+    async with misbehaving(newer) as url, client(url) as frontend:
         steps = await steps_until(frontend, lambda steps: bool(said(steps)))
     assert said(steps) == "Hello." and not relayed(steps, e.Failure, e.OracleDelta)
     (described,) = relayed(steps, e.ServerDescribed)
@@ -255,7 +246,7 @@ async def test_a_new_conversation_has_revisions_of_its_own(monkeypatch: pytest.M
             socket.transport.abort()
         await socket.wait_closed()
 
-    async with misbehaving(forgetful) as url, entered(RemoteFrontEnd(url)) as frontend:
+    async with misbehaving(forgetful) as url, client(url) as frontend:
         steps = await steps_until(frontend, lambda steps: len(relayed(steps, e.OracleDelta)) >= 2)
     first, second = relayed(steps, e.OracleDelta)
     assert (first.text, second.text) == ("thought 1", "thought 2")

@@ -22,12 +22,7 @@ from app.server.server import VoiceServer
 from app.session.session import Session
 from tests.support.faulty_network import faulty_network
 from tests.support.scripted import ScriptedTurn
-from tests.support.served import QUESTION, ROOM, relayed, said, scripted_server, scripted_session, served, until
-
-
-async def entered(frontend: RemoteFrontEnd) -> RemoteFrontEnd:
-    await asyncio.to_thread(frontend.__enter__)
-    return frontend
+from tests.support.served import QUESTION, ROOM, client, relayed, said, scripted_server, scripted_session, served, until
 
 
 async def run(frontend: RemoteFrontEnd, frames: int, first: int = 0, **inputs: Any) -> list[FrontEndStep]:
@@ -41,10 +36,8 @@ async def run(frontend: RemoteFrontEnd, frames: int, first: int = 0, **inputs: A
 
 
 async def test_the_front_end_says_what_the_server_says_and_shows_its_oracle() -> None:
-    async with scripted_server() as server:
-        frontend = await entered(RemoteFrontEnd(f"ws://127.0.0.1:{server.port}"))
+    async with scripted_server() as server, client(server.port) as frontend:
         steps = await run(frontend, 30, at_2=(Interrupt(turn=1),), at_10=(TakeFloor(1),))
-        await asyncio.to_thread(frontend.__exit__, None, None, None)
     assert said(steps) == "It is Stockholm."
     assert [(mark.what, mark.turn) for step in steps for mark in step.marks] == [("started", 1), ("ended", 1)]
     assert any(np.abs(step.samples).max() > 0.05 for step in steps)
@@ -59,11 +52,12 @@ async def test_the_front_end_says_what_the_server_says_and_shows_its_oracle() ->
 
 
 async def test_an_interruption_silences_the_server_at_once() -> None:
-    async with scripted_server(said="It is Stockholm, and has been for some hundred years now.") as server:
-        frontend = await entered(RemoteFrontEnd(f"ws://127.0.0.1:{server.port}"))
+    async with (
+        scripted_server(said="It is Stockholm, and has been for some hundred years now.") as server,
+        client(server.port) as frontend,
+    ):
         before = await run(frontend, 20, at_2=(Interrupt(turn=1),), at_10=(TakeFloor(1),))
         after = await run(frontend, 5, 20, at_20=(Silence(1),))
-        await asyncio.to_thread(frontend.__exit__, None, None, None)
     assert np.abs(before[-1].samples).max() > 0.05
     assert after[0].flush and [mark.what for mark in after[0].marks] == ["interrupted"]
     assert not any(step.samples.any() or step.said for step in after)
@@ -118,13 +112,12 @@ async def test_one_conversation_at_a_time_by_default(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(server_module, "TURN_SECONDS", 0.3)
     lines: list[str] = []
     async with scripted_server(tell=lines.append) as server:
-        first = await entered(RemoteFrontEnd(f"ws://127.0.0.1:{server.port}"))
-        with pytest.raises(FrontEndError, match="busy with another conversation"):
-            await entered(RemoteFrontEnd(f"ws://127.0.0.1:{server.port}"))
-        await asyncio.to_thread(first.__exit__, None, None, None)
+        async with client(server.port):
+            with pytest.raises(FrontEndError, match="busy with another conversation"):
+                await asyncio.to_thread(RemoteFrontEnd(f"ws://127.0.0.1:{server.port}").__enter__)
         await until(lambda: lines[-1:] == ["The conversation is over."])
-        third = await entered(RemoteFrontEnd(f"ws://127.0.0.1:{server.port}"))
-        await asyncio.to_thread(third.__exit__, None, None, None)
+        async with client(server.port):
+            pass
     async with scripted_server(at_once=2) as server:
         both = await asyncio.gather(_moshi_client(server, 2.4), _moshi_client(server, 2.4))
     assert [words for _, words in both] == [" It is Stockholm."] * 2
@@ -133,11 +126,11 @@ async def test_one_conversation_at_a_time_by_default(monkeypatch: pytest.MonkeyP
 async def test_a_server_with_a_key_talks_with_who_has_it() -> None:
     async with scripted_server(key="the-key-of-the-house") as server:
         with pytest.raises(FrontEndError, match="another key"):
-            await entered(RemoteFrontEnd(f"ws://127.0.0.1:{server.port}", "something-else-12"))
+            await asyncio.to_thread(RemoteFrontEnd(f"ws://127.0.0.1:{server.port}", "something-else-12").__enter__)
         with pytest.raises(InvalidStatus):
             await _moshi_client(server, 1.0)
-        frontend = await entered(RemoteFrontEnd(f"ws://127.0.0.1:{server.port}", "the-key-of-the-house"))
-        await asyncio.to_thread(frontend.__exit__, None, None, None)
+        async with client(server.port, "the-key-of-the-house"):
+            pass
         _, words = await _moshi_client(server, 2.4, {"Authorization": "Bearer the-key-of-the-house"})
         assert words == " It is Stockholm."
 
@@ -145,27 +138,29 @@ async def test_a_server_with_a_key_talks_with_who_has_it() -> None:
 async def test_what_is_not_a_voice_server_is_reported_in_a_sentence() -> None:
     async with faulty_network(1) as network:  # nobody listens behind it
         with pytest.raises(FrontEndError, match="does not answer"):
-            await entered(RemoteFrontEnd(f"ws://127.0.0.1:{network.port}"))
+            await asyncio.to_thread(RemoteFrontEnd(f"ws://127.0.0.1:{network.port}").__enter__)
     plain = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", 0)
     async with plain:
         with pytest.raises(FrontEndError, match="does not answer"):
-            await entered(RemoteFrontEnd(f"ws://127.0.0.1:{plain.sockets[0].getsockname()[1]}"))
+            await asyncio.to_thread(RemoteFrontEnd(f"ws://127.0.0.1:{plain.sockets[0].getsockname()[1]}").__enter__)
     async with scripted_server() as server:
         with pytest.raises(FrontEndError, match="does not speak Moshi's protocol"):
-            await entered(RemoteFrontEnd(f"ws://127.0.0.1:{server.port}/elsewhere"))
+            await asyncio.to_thread(RemoteFrontEnd(f"ws://127.0.0.1:{server.port}/elsewhere").__enter__)
 
 
 async def test_a_lost_connection_comes_back_to_the_same_conversation() -> None:
     script = [*QUESTION, ScriptedTurn(3.04, 3.44, "And of Norway now?")]
-    async with scripted_server(script) as server, faulty_network(server.port) as network:
-        frontend = await entered(RemoteFrontEnd(f"ws://127.0.0.1:{network.port}"))
+    async with (
+        scripted_server(script) as server,
+        faulty_network(server.port) as network,
+        client(network.port) as frontend,
+    ):
         first = await run(frontend, 28, at_2=(Interrupt(turn=1),), at_10=(TakeFloor(1),))
         network.down = True
         network.cut()
         away = await run(frontend, 8, 28)
         network.down = False
         back = await run(frontend, 34, 36, at_38=(Interrupt(turn=2),), at_46=(TakeFloor(2),))
-        await asyncio.to_thread(frontend.__exit__, None, None, None)
     assert said(first) == "It is Stockholm."
     (lost,) = relayed(away, e.Failure)
     assert "is lost" in lost.sentence
@@ -177,14 +172,12 @@ async def test_a_lost_connection_comes_back_to_the_same_conversation() -> None:
 
 async def test_a_server_that_stays_away_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.frontend.remote.connection.RESUME_SECONDS", 0.5)
-    async with scripted_server() as server, faulty_network(server.port) as network:
-        frontend = await entered(RemoteFrontEnd(f"ws://127.0.0.1:{network.port}"))
+    async with scripted_server() as server, faulty_network(server.port) as network, client(network.port) as frontend:
         await run(frontend, 5)
         network.down = True
         network.cut()
         with pytest.raises(FrontEndError, match="continues with the built-in voice"):
             await run(frontend, 60, 5)
-        await asyncio.to_thread(frontend.__exit__, None, None, None)
 
 
 async def test_the_session_of_a_client_that_stays_away_ends(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,10 +200,9 @@ async def test_jitter_and_loss_cost_no_sound_and_no_word() -> None:
     async with (
         scripted_server(script, long) as server,
         faulty_network(server.port, delay=0.05, jitter=0.2, loss=0.02, seed=3) as network,
+        client(network.port) as frontend,
     ):
-        frontend = await entered(RemoteFrontEnd(f"ws://127.0.0.1:{network.port}"))
         steps = await run(frontend, 130, at_30=(Interrupt(turn=1),), at_45=(TakeFloor(1),))
-        await asyncio.to_thread(frontend.__exit__, None, None, None)
     assert said(steps) == long
     loud = [bool(np.abs(step.samples).max() > 0.05) for step in steps]
     sounding = loud[loud.index(True) : len(loud) - loud[::-1].index(True)]

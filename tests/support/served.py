@@ -12,6 +12,7 @@ from app.backend.scripted import ScriptedBackend, answer
 from app.conversation.frame import FRAME_SAMPLES
 from app.frontend.base import FrontEnd, FrontEndStep
 from app.frontend.cascade import CascadeFrontEnd
+from app.frontend.remote.frontend import RemoteFrontEnd
 from app.server.served_talk import MakeTalk
 from app.server.server import VoiceServer
 from app.session.control import SessionChoice
@@ -63,6 +64,17 @@ async def served(make: MakeTalk, **how: Any) -> AsyncIterator[VoiceServer]:
     async with VoiceServer(make, **how) as server:
         await server.start()
         yield server
+
+
+@contextlib.asynccontextmanager
+async def client(where: int | str, key: str = "") -> AsyncIterator[RemoteFrontEnd]:
+    """A front-end that is connected to a port of this machine, or to an address."""
+    frontend = RemoteFrontEnd(f"ws://127.0.0.1:{where}" if isinstance(where, int) else where, key)
+    await asyncio.to_thread(frontend.__enter__)
+    try:
+        yield frontend
+    finally:
+        await asyncio.to_thread(frontend.__exit__, None, None, None)
 
 
 def said(steps: list[FrontEndStep]) -> str:
