@@ -16,9 +16,9 @@ from app.frontend.cascade import CascadeFrontEnd
 from app.research.benches.timed_parts import SimulatedTranscriber, SpeechModels
 from app.session.clock import run_simulated
 from app.session.control import SessionChoice
-from app.session.parts import SessionConfig, SessionParts
+from app.session.parts import Pace, SessionConfig, SessionParts
 from app.session.session import Session
-from app.stt.base import RATE
+from app.stt.base import RATE, Transcriber
 from app.stt.silero import SileroVoiceActivity
 from app.stt.streaming import StreamingTranscriber
 from tests.conftest import Faults
@@ -52,21 +52,24 @@ class Undecided:
 ANSWER = "The capital of France is Paris."
 
 
-def talk(frames: np.ndarray, faults: Sequence[Fault], *, reply: str = ANSWER) -> list[e.Event]:
-    """Returns the events of a hands-free conversation in which each question is answered with `reply`."""
+def session(frames: np.ndarray, faults: Sequence[Fault], reply: str, transcriber: Transcriber, pace: Pace) -> Session:
+    """A hands-free conversation in which each question is answered with `reply`."""
+    parts = SessionParts(
+        frontend=CascadeFrontEnd(ScriptedVoice(), openings=False),
+        transcriber=transcriber,
+        voice_activity=SileroVoiceActivity(),
+        backend=ScriptedBackend(lambda _: answer(reply)),
+        source=FaultySource(Frames(frames), faults),
+        sink=LoopSpeaker(),
+    )
+    return Session(parts, SessionConfig(SessionChoice(duplex=True, openings=False), pace=pace))
 
+
+def talk(frames: np.ndarray, faults: Sequence[Fault], *, reply: str = ANSWER) -> list[e.Event]:
     async def run() -> list[e.Event]:
         loop = asyncio.get_running_loop()
-        parts = SessionParts(
-            frontend=CascadeFrontEnd(ScriptedVoice(), openings=False),
-            transcriber=StreamingTranscriber("x", lambda: (CountingDecoder(), None), loop.call_soon_threadsafe),
-            voice_activity=SileroVoiceActivity(),
-            backend=ScriptedBackend(lambda _: answer(reply)),
-            source=FaultySource(Frames(frames), faults),
-            sink=LoopSpeaker(),
-        )
-        config = SessionConfig(SessionChoice(duplex=True, openings=False), pace="fast")
-        return await events_of(Session(parts, config))
+        transcriber = StreamingTranscriber("x", lambda: (CountingDecoder(), None), loop.call_soon_threadsafe)
+        return await events_of(session(frames, faults, reply, transcriber, "fast"))
 
     return asyncio.run(run())
 
@@ -75,20 +78,8 @@ def timed_talk(frames: np.ndarray, faults: Sequence[Fault], *, reply: str = ANSW
     """Like `talk`, in simulated time: a pass of the recogniser takes 0.25 s."""
 
     async def run() -> list[e.Event]:
-        parts = SessionParts(
-            frontend=CascadeFrontEnd(ScriptedVoice(), openings=False),
-            transcriber=SimulatedTranscriber(SpeechModels(CountingDecoder(), Undecided(), None)),
-            voice_activity=SileroVoiceActivity(),
-            backend=ScriptedBackend(lambda _: answer(reply)),
-            source=FaultySource(Frames(frames), faults),
-            sink=LoopSpeaker(),
-        )
-        config = SessionConfig(SessionChoice(duplex=True, openings=False), pace="simulated")
-        events: list[e.Event] = []
-        async with Session(parts, config) as session:
-            session.add_listener(events.append)
-            await session.ended()
-        return events
+        transcriber = SimulatedTranscriber(SpeechModels(CountingDecoder(), Undecided(), None))
+        return await events_of(session(frames, faults, reply, transcriber, "simulated"))
 
     return run_simulated(run())
 
