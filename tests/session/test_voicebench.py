@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import numpy as np
@@ -46,11 +45,6 @@ def test_a_spoken_question_gives_the_words_of_the_spoken_answer() -> None:
     assert one.generate_audio(asked) == "It is Stockholm."
     assert one.generate_text("What is the capital of Sweden?") == "Stockholm."
     assert one.generate_audio({"array": np.zeros(16_000), "sampling_rate": 16_000}) == ""
-
-
-async def test_it_may_be_asked_from_within_a_loop() -> None:
-    await asyncio.sleep(0)
-    assert assistant().generate_text("And of Norway?") == "Stockholm."
 
 
 def test_the_environment_names_the_system(monkeypatch: Any) -> None:
