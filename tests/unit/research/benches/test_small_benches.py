@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import numpy as np
 import pytest
 
-from app.backend.base import ChatMessage, ChatRequest
-from app.backend.scripted import ScriptedAnswer, ScriptedBackend
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES
 from app.conversation.words import fold
-from app.models.catalogue import find_model
-from app.models.selection import Speed
 from app.research.benches import overlap
 from app.research.benches.answers import OWN_VOICE, AnswersResult, Fact, FactsResult, JudgedAnswer, figures, judge
-from app.research.benches.audio import AudioResult, ChirpDetector, make_chirp
-from app.research.benches.latency import Measured, RemoteResult
-from app.research.benches.recognition import (
-    LEAD_SECONDS,
-    Listened,
-    RecogniserResult,
-    RecognisersResult,
-    _lags,
-    words_wrong,
-)
+from app.research.benches.audio import ChirpDetector, make_chirp
 from app.research.benches.recordings import Recording, Turn
-from app.research.benches.timed_parts import SimulatedBackend
-from app.session.clock import run_simulated
 from tests.support import sounds
 
 pytestmark = pytest.mark.slow
@@ -50,20 +33,6 @@ def test_a_chirp_is_found_to_the_sample_wherever_frames_cut_it(begin: int, gain:
     sound[begin : begin + len(chirp)] += gain * chirp
     [ended] = hearings(sound)
     assert abs(ended - (begin + len(chirp))) <= 1
-
-
-@pytest.mark.parametrize("loudness", [-10.0, -40.0])
-def test_noise_and_speech_are_no_chirp(loudness: float) -> None:
-    assert hearings(sounds.room(10.0, dbfs=loudness)) == []
-    assert hearings(sounds.question()) == []
-
-
-def test_what_the_app_adds_is_the_trip_without_devices_and_one_frame() -> None:
-    result = AudioResult("mic", "box", device=[27.0, 26.0, 28.0], trips=[140.0, 141.0, 139.0], ring=[20.0], step=[0.2])
-    assert result.beyond == pytest.approx(33.0) and result.ok
-    assert "the app beyond one frame" in result.table() and result.document()["within_goal"]
-    result.trips = [150.0]
-    assert not result.ok
 
 
 QUESTION = "I would like to become a voyager next year."
@@ -90,27 +59,6 @@ def test_what_became_of_a_question(heard: str, whole: bool, beginning_lost: bool
     row = f"| loudspeaker, first conversation | 1 | 1 | {whole:d} | {beginning_lost:d} | {vanished:d} |"
     assert row in result.table() and "interrupted itself 1 times in 1 talks" in result.table()
     assert len(result.document()["not_whole"]) == (not whole)
-
-
-def test_a_word_lags_until_it_stands_in_a_partial_and_stays() -> None:
-    told = [
-        (0.5, 1, ("call",)),
-        (1.0, 1, ("call", "be")),
-        (1.5, 1, ("tall", "me")),
-        (2.0, 1, ("call", "me")),
-        (4.0, 2, ("now",)),
-    ]
-    told = [(at + LEAD_SECONDS, turn, words) for at, turn, words in told]
-    ends = [("call", 0.3), ("her", 0.6), ("me", 0.9), ("now", 3.5)]
-    assert [round(lag, 2) for lag in _lags(told, ends)] == [1.7, 0.6, 0.5]
-
-
-def test_the_table_has_a_row_for_each_recogniser() -> None:
-    some = [Listened("Call me at twenty-five past.", "call me at 25 fast", (0.2, 0.4), 1.0, 4.0)]
-    assert words_wrong(some) == 0.2
-    found = RecogniserResult(find_model("whisper-base"), 1.25, 250_000_000, {"people": some})
-    row = RecognisersResult("en", {"people": 1}, [found]).table().splitlines()[-1]
-    assert row == "| whisper-base | 20.0 % | 0.30 s | 0.25 | 250 MB | 1.2 s |"
 
 
 FACT = Fact(Recording("1", "What is the capital?", np.zeros(0, np.float32)), ("oslo",), "places")
@@ -157,31 +105,3 @@ def test_an_opening_counts_for_the_first_sound_and_not_for_the_first_word() -> N
     group = ("hands-free", OWN_VOICE)
     table = AnswersResult({group: [found]}, {group: (1, 8)}).table()
     assert "| 1 | 0 | 0 | 1 | 1 | 1 | 0.42 | 0.42 | 1.40 | 1.40 | 12.5 |" in table
-
-
-SPOKEN = ("Mars", " is", " the", " r", "ed", " planet", ".", " ", "One of eight.")
-
-
-def test_words_come_at_the_measured_speed_however_the_model_cuts_them() -> None:
-    backend = SimulatedBackend(ScriptedBackend(lambda request: ScriptedAnswer(SPOKEN)), Speed(1.0, 4.0))
-
-    async def run() -> list[tuple[str, float]]:
-        loop = asyncio.get_running_loop()
-        began = loop.time()
-        async with backend.stream(ChatRequest((ChatMessage("user", "Which planet is red?"),))) as items:
-            told = [(str(item), loop.time() - began) async for item in items]
-        await backend.close()
-        return told
-
-    told = run_simulated(run())
-    assert tuple(text for text, _ in told) == SPOKEN
-    assert [at for _, at in told] == pytest.approx([1.0, 1.25, 1.5, 1.75, 1.75, 2.0, 2.0, 2.0, 2.75])
-
-
-def test_both_ways_stand_side_by_side() -> None:
-    here_figures = Measured([0.9, 1.1, 1.0], word_errors=1, words=40)
-    result = RemoteResult(here_figures, Measured([1.0, 1.2], word_errors=2, words=40, unanswered=1))
-    assert "| here | 3 | 1.00 | 1.10 | 1 | 40 | 0 |" in result.table()
-    assert "| by a server | 3 | 1.10 | 1.20 | 2 | 40 | 1 |" in result.table()
-    here, there = result.document()["ways"]
-    assert here["first_sound_p50"] == 1.0 and there["unanswered"] == 1

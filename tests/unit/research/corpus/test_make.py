@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +24,7 @@ from app.research.corpus.make import (
     read_scripts,
 )
 from app.research.corpus.oracle import check_dialogues
-from app.research.corpus.scripts import Item, SpeakingOptions, fault_of, script_of, speak_script
+from app.research.corpus.scripts import Item, SpeakingOptions
 from tests.support.scripted import ScriptedVoice
 from tests.support.tiny_kame import make_checkpoint
 
@@ -163,54 +162,6 @@ def test_speech_in_a_language_that_nothing_here_recognises_is_refused(
     options = ["--as-they-are", "--steps", "scripts,speech", "--language", "it"]
     assert main(["corpus", "make", str(tmp_path / "corpus"), "--items", str(items), *options]) == 2
     assert "language (it)" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("turns", "fault"),
-    [
-        (["What?"], "no question with an answer"),
-        (["Where is it?", "It is in Paris.", "Where is it?", "There."], "repeats a turn"),
-        (["Where is it?", "**Paris** is the answer."], "not spoken words"),
-        (["User: where is it?", "In Paris."], "names the speaker"),
-        (["Where is it?", "In Rome, I think."], "without the right answer"),
-        (["Where is it?", "It is Paris. " * 40], "too long a turn"),
-        (["Where is it?", "It is in Paris."], ""),
-    ],
-)
-def test_scripts_that_teach_nothing_are_refused(turns: list[str], fault: str) -> None:
-    text = json.dumps({"turns": turns})
-    if not fault:
-        assert fault_of(script_of(ITEMS[0], text)) == ""
-        return
-    with pytest.raises(ValueError, match=fault):
-        script_of(ITEMS[0], text)
-
-
-async def test_speech_that_nobody_understands_is_left_out(tmp_path: Path) -> None:
-    await make_scripts(ITEMS, Asker(ScriptedBackend(reply), tmp_path / "c"), tmp_path, quiet)
-    corpus = CorpusFolder(tmp_path)
-    voices = {"one": ScriptedVoice()}
-    report = make_speech(
-        read_scripts(tmp_path), corpus, ScriptedVoice(), voices, SpeakingOptions(), lambda samples: "mumble", quiet
-    )
-    assert report.made == 0 and sum(report.left_out.values()) == 2 and not corpus.names()
-
-
-def test_pauses_and_interruptions_move_the_words_with_the_sound(tmp_path: Path) -> None:
-    from app.research.corpus.scripts import Script
-
-    script = Script("x", tuple(TURNS["France"]))
-    voices = {"one": ScriptedVoice()}
-    plain = speak_script(script, ScriptedVoice(), voices, SpeakingOptions(0, 0, 0), random.Random(1))
-    paused = speak_script(script, ScriptedVoice(), voices, SpeakingOptions(1, 0, 0), random.Random(1))
-    gaps = [b.start - a.end for a, b in zip(paused.dialogue.words, paused.dialogue.words[1:], strict=False)]
-    assert sum(gap > 0.75 for gap in gaps) > sum(
-        b.start - a.end > 0.75 for a, b in zip(plain.dialogue.words, plain.dialogue.words[1:], strict=False)
-    )
-    cut = speak_script(script, ScriptedVoice(), voices, SpeakingOptions(0, 0, 1), random.Random(1))
-    assert len(cut.dialogue.words) < len(plain.dialogue.words)
-    for spoken in (plain, paused, cut):
-        assert max(word.end for word in spoken.dialogue.words) < len(spoken.samples) / 24_000
 
 
 async def test_the_oracle_never_knows_more_than_was_said(tmp_path: Path) -> None:

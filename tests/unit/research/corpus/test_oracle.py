@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
 from app.research.corpus.dialogue import Dialogue, OracleEvent, Utterance, Word, in_order
 from app.research.corpus.oracle import (
-    EARS,
     HintRequest,
     check_dialogues,
-    cleaned,
     fault_of,
-    level_of,
-    prompt_of,
-    request_times,
 )
 
 pytestmark = pytest.mark.slow
@@ -31,29 +24,6 @@ def question(words: int = 12, pause: float = 0.0) -> Utterance:
         spoken.append(Word(f"w{number}", at, at + 0.25, "user"))
         at += 0.3
     return Utterance("user", tuple(spoken))
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_no_request_knows_a_word_before_it_was_spoken(seed: int) -> None:
-    asked = question(pause=2.0)
-    times = request_times(asked, random.Random(seed))
-    for at, share, heard in times:
-        assert (
-            heard == sum(1 for word in asked.words if word.end + EARS[0] <= at)
-            or share == 1
-            or heard <= sum(word.end + EARS[0] <= at for word in asked.words)
-        )
-    assert [heard for *_, heard in times] == sorted({heard for *_, heard in times}), "one for each new word only"
-    assert times[-1][1] == 1.0 and times[-1][0] > asked.end
-    assert all(share < 1 for _, share, _ in times[:-1])
-
-
-@pytest.mark.parametrize(("share", "level"), [(0.0, 0), (0.49, 0), (0.5, 1), (0.65, 2), (0.8, 3), (0.95, 4), (1.0, 5)])
-def test_the_levels_begin_where_the_paper_has_them(share: float, level: int) -> None:
-    assert level_of(share) == level
-    if level < 5:
-        prompt = prompt_of(HintRequest("where is the", share, ANSWER))
-        assert (ANSWER in prompt) == (level > 0)
 
 
 @pytest.mark.parametrize(
@@ -85,30 +55,9 @@ def good() -> Dialogue:
     return Dialogue("good", in_order([*asked.words, *answer]), events, "", answer[-1].end + 1)
 
 
-@pytest.mark.parametrize(
-    ("answer", "kept"),
-    [
-        (" “It is in Cambridge.”\n\nHere is why: …", "It is in Cambridge."),
-        ("It is “there”", "It is “there”"),
-        ("It is near the river. " * 6 + "And so", ("It is near the river. " * 6).strip()),
-        ("and " * 40, ("and " * 40).strip()),
-        (" \n ", ""),
-    ],
-)
-def test_of_an_answer_whole_sentences_of_its_first_paragraph_are_kept(answer: str, kept: str) -> None:
-    assert cleaned(answer) == kept
-
-
 def test_a_sound_corpus_passes() -> None:
     result = check_dialogues([good()] * 5)
     assert result.ok and not result.faults and result.events == 10
-
-
-def test_an_oracle_that_was_stopped_half_way_fails_the_check() -> None:
-    bare = Dialogue("bare", good().words, [], "", good().seconds)
-    result = check_dialogues([good(), good(), bare])
-    assert not result.ok and result.faults == {"no oracle, though others have one": 1}
-    assert check_dialogues([bare] * 3).ok
 
 
 def test_garbage_is_found_and_fails_the_check() -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import random
 
-import numpy as np
 import pytest
 import sentencepiece
 
 from app.frontend.kame.oracle_feed import OracleQueue
-from app.research.corpus.dialogue import TimedRevision, TimedWord, Vocabulary, oracle_row, text_row, word_tokens
+from app.research.corpus.dialogue import TimedRevision, TimedWord, Vocabulary, oracle_row
 from tests.support.tiny_kame import pieces_model
 
 pytestmark = pytest.mark.slow
@@ -55,19 +54,3 @@ def test_the_oracle_is_what_the_sessions_queue_gives(pieces) -> None:
             queue.take()
             expected.append(queue.last)
         assert oracle_row(revisions, pieces, VOCABULARY, 120).tokens.tolist() == expected
-
-
-def test_with_its_end_a_word_is_spread_over_its_frames_by_its_letters(pieces) -> None:
-    words = [TimedWord(4, "The"), TimedWord(8, "Fitzwilliam"), TimedWord(20, "Museum")]
-    ends = [8, 20, 21]  # the last one has less room than it has pieces
-    row = text_row(words, pieces, VOCABULARY, 60, ends)
-    groups = word_tokens("The Fitzwilliam Museum", pieces)
-    assert len(groups[1]) > 2, "else nothing is shown"
-    spoken = [token for token in row.tolist() if token != 3]
-    assert spoken == [token for group in groups for token in group], "none is lost"
-    frames = [8 + frame for frame in np.flatnonzero(row[8:20] != 3)]
-    letters = [len(pieces.id_to_piece(token).strip("▁")) for token in groups[1]]
-    before = [sum(letters[:place]) / sum(letters) for place in range(len(letters))]
-    assert frames[0] == 8 and max(frames) < 20
-    assert all(abs(frame - (8 + 12 * share)) <= 1 for frame, share in zip(frames, before, strict=True))
-    assert row[20] == groups[2][0] and [*row[20 : 20 + len(groups[2])]] == groups[2]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.research.benches.pauses import Case
-from app.research.training.endpointing import Look, Outcome, Pause, Utterance, choose, fit, follow, logistic
+from app.research.training.endpointing import Look, Pause, Utterance, fit, follow
 from app.stt.text_endpointing import WordOdds
 
 pytestmark = pytest.mark.slow
@@ -33,14 +33,6 @@ def spoken(number: int, speaker: str = "") -> Utterance:
     )
 
 
-def test_a_logistic_regression_finds_the_weights_that_made_the_sample() -> None:
-    rng = np.random.default_rng(1)
-    x = np.column_stack([np.ones(4000), rng.normal(size=(4000, 2))])
-    truth = np.array([0.5, 2.0, -1.0])
-    y = (rng.random(4000) < 1 / (1 + np.exp(-x @ truth))).astype(float)
-    assert np.allclose(logistic(x, y, np.ones(4000)), truth, atol=0.2)
-
-
 def test_open_words_are_waited_out_and_whole_ones_are_answered() -> None:
     everything = [spoken(n, speaker) for speaker in ("", "1", "2") for n in range(12)]
     weights = fit(everything)
@@ -49,11 +41,3 @@ def test_open_words_are_waited_out_and_whole_ones_are_answered() -> None:
     assert not any(outcome.cuts for outcome in outcomes) and all(outcome.delay <= 0.4 for outcome in outcomes)
     hasty = follow(everything[0], weights, (1.0, -20.0))
     assert hasty.cuts and hasty.heard, "a policy that takes every silence for the end is told so"
-
-
-def test_the_policy_is_the_one_that_cuts_fewest_in_time() -> None:
-    def outcomes(delay: float, cut: bool) -> list[Outcome]:
-        return [Outcome(speaker, (1.0,) if cut else (), cut, delay) for speaker in ("", "1")]
-
-    found = {(1.0, 1.0): outcomes(0.1, True), (1.0, 2.0): outcomes(0.3, False), (1.0, 3.0): outcomes(1.5, False)}
-    assert choose(found) == (1.0, 2.0)

@@ -10,21 +10,15 @@ import numpy as np
 import pytest
 import soundfile
 
-from app.conversation import events as e
 from app.research.benches.duplex.run import (
-    behaviour,
     overlap_figures,
     run_duplex,
     score,
-    takes_over,
-    turn_latency,
 )
-from app.research.benches.duplex.samples import Word, find_samples, read_words, words_of, write_output
+from app.research.benches.duplex.samples import Word, find_samples
 from app.session.control import SessionChoice, UserError
 
 pytestmark = pytest.mark.slow
-
-RATE = 24_000
 
 
 def words(*texts: str, begin: float = 0.0, each: float = 0.3) -> list[Word]:
@@ -82,24 +76,6 @@ def test_what_is_no_sample_is_told(tmp_path: Path) -> None:
         find_samples(tmp_path)
 
 
-def test_a_takeover_is_more_than_a_short_word() -> None:
-    assert (
-        not takes_over([]) and not takes_over(words("Mhm,", "yes.")) and takes_over(words("a", "b", "c", "d", each=0.1))
-    )
-    assert takes_over(words("Well,", "so", each=0.6))
-    assert turn_latency(words("So", begin=3.0), 2.5) == pytest.approx(0.5)
-    assert turn_latency(words("So", begin=2.0), 2.5) == 0.0 and turn_latency([], 2.5) is None
-
-
-def test_after_an_event_it_goes_on_or_answers_or_is_silent() -> None:
-    clean = words("Stockholm", "lies", "on", "fourteen", "islands.", begin=1.0)
-    assert behaviour(words("fourteen", "islands.", begin=3.0), clean, 1.5) == "resume"
-    assert behaviour(words("Oslo", "is", "in", "Norway.", begin=3.0), clean, 1.5) == "respond"
-    assert behaviour([], clean, 1.5) == "uncertain"
-    # Words without content neither answer nor resume.
-    assert behaviour(words("Well,", "so", "I", begin=3.0), clean, 1.5) == "uncertain"
-
-
 def test_the_figures_of_an_overlap() -> None:
     spans = [(0.5, 2.2), (4.0, 6.0)]
     said = [*words("Stockholm", "lies", "there.", begin=0.6), *words("Oslo", "is", "Norwegian.", begin=4.0)]
@@ -116,21 +92,6 @@ def test_the_figures_of_an_overlap() -> None:
     assert resting.stop is None and resting.gap is None
     # Without the output without the event nobody knows what it would have said.
     assert overlap_figures(spans, said, None, 2.0, 3.0).behaviour is None
-
-
-def test_outputs_are_as_long_as_the_input_with_words_in_their_place(tmp_path: Path) -> None:
-    events = [
-        e.AssistantSaid(2.0, 1, "It is", 1),
-        e.AssistantSaid(2.5, 1, "Stockholm.", 1),
-        e.AssistantEnded(3.0, 1, False),
-    ]
-    said = words_of(events)
-    assert [one.text for one in said] == ["It", "is", "Stockholm."] and [said[0].begin, said[-1].end] == [0.8, 2.5]
-    write_output(tmp_path / "output.wav", tmp_path / "output.json", np.zeros(3 * RATE, np.float32), said)
-    assert soundfile.info(tmp_path / "output.wav").frames == 48_000
-    assert read_words(tmp_path / "output.json") == said
-    document = json.loads((tmp_path / "output.json").read_text())
-    assert document["text"] == "It is Stockholm." and document["chunks"][0]["timestamp"] == [0.8, 1.4]
 
 
 def test_the_outputs_of_another_program_are_scored(tmp_path: Path) -> None:

@@ -5,21 +5,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from app.backend.base import BackendError, ChatRequest, StreamItem, Traits
-from app.conversation import events as e
 from app.research.benches.mtbench.asking import (
-    Answer,
-    adoption,
-    content_words,
     has_fact,
     known_facts,
 )
-from app.research.benches.mtbench.judge import UNJUDGED, Calibration, Judgement, judge_request, score_in, template_of
+from app.research.benches.mtbench.judge import UNJUDGED, Calibration
 from app.research.benches.mtbench.plan import (
     Plan,
     Spending,
@@ -31,7 +26,6 @@ from app.research.benches.mtbench.plan import (
     write_down,
 )
 from app.research.benches.mtbench.run import run_mtbench
-from app.research.benches.mtbench.scores import best_routes, summarise
 from app.research.commands.bench_mtbench import question_numbers, systems
 from app.services.backends import parse_routes
 from app.session.control import BackendChoice, UserError
@@ -87,37 +81,6 @@ def test_the_references_have_the_key_facts_but_for_those_that_are_wrong() -> Non
     assert has_fact(160, 1, "anything") is None
 
 
-def test_what_of_the_oracle_was_said_and_how_late() -> None:
-    events = [
-        e.OracleDelta(1.0, 3, "Stockholm lies"),
-        e.OracleDelta(1.5, 3, " on fourteen islands"),
-        e.AssistantSaid(2.0, 1, "Stockholm", 3),
-        e.AssistantSaid(2.2, 1, "lies on", 3),
-        e.AssistantSaid(3.0, 1, "islands.", 3),
-    ]
-    share, late = adoption("Stockholm lies on fourteen islands", events, 3)
-    assert share == pytest.approx(0.75) and late == pytest.approx(1.2)
-    assert adoption("", events, 3) == (None, None)
-    assert content_words("What is the capital of Sweden?") == ["capital", "sweden"]
-
-
-def test_the_judge_is_asked_as_fastchats_is() -> None:
-    maths, plain = QUESTIONS[0], QUESTIONS[-1]
-    assert [template_of(q, t) for q in (plain, maths) for t in (1, 2)] == [
-        "single-v1",
-        "single-v1-multi-turn",
-        "single-math-v1",
-        "single-math-v1-multi-turn",
-    ]
-    request = judge_request(maths, 2, ["First.", "Second."])
-    words = request.messages[1].content
-    assert all(text in words for text in (*maths.turns, *maths.references, "First.", "Second."))
-    assert request.temperature == 0.0 and request.max_tokens == 2048
-    assert "First." in judge_request(plain, 1, ["First."]).messages[1].content
-    found = [score_in(text) for text in ("so [[7]], or [[3]]", "[[8.5]]", "seven", "[[11]]", "[[0]]")]
-    assert found == [7.0, 8.5, UNJUDGED, UNJUDGED, 1.0]
-
-
 def test_a_judge_must_tell_right_from_wrong() -> None:
     assert Calibration((9.0, 8.0), (2.0, 1.0)).passed
     blind = Calibration((9.0, 9.0), (9.0, 9.0))
@@ -125,19 +88,6 @@ def test_a_judge_must_tell_right_from_wrong() -> None:
     assert Calibration((UNJUDGED,), (5.0,)).auc == 0.0
     silent = Calibration((9.0, 8.0), (UNJUDGED, UNJUDGED))
     assert silent.auc == 1.0 and not silent.passed and "withheld" in silent.sentence
-
-
-def test_scores_are_plain_means_of_the_categories_with_an_interval() -> None:
-    judgements = [
-        Judgement("moshi", 0, number, turn, score, "", "")
-        for number, scores in ((101, (2.0, 4.0)), (105, (9.0, 9.0)), (141, (6.0, 6.0)))
-        for turn, score in enumerate(scores, 1)
-    ]
-    judgements.append(Judgement("moshi", 0, 142, 1, UNJUDGED, "", ""))
-    (one,) = summarise([("moshi", "moshi", 0.0)], QUESTIONS, [], judgements)
-    assert one.scores["reasoning"].mean == 6.0 and one.scores["stem"].mean == 6.0 and one.scores["average"].mean == 6.0
-    assert one.scores_without_long == pytest.approx(4.5) and one.unjudged == 1
-    assert one.scores["reasoning"].low == 3.0 and one.scores["reasoning"].high == 9.0
 
 
 def test_what_a_run_costs_is_told_before() -> None:
@@ -226,25 +176,3 @@ def test_a_folder_takes_more_systems_but_none_that_has_changed(tmp_path: Path) -
     for changed in (plan(at[1]), plan(System("tandem"), weights="other")):
         with pytest.raises(UserError, match="another --out"):
             write_down(changed, tools)
-
-
-def test_the_best_model_for_each_kind_becomes_its_route() -> None:
-    strong, weak = BackendChoice("openai", "strong"), BackendChoice("ollama", "weak")
-    systems_ = [System("typed", weak), System("typed", strong)]
-    answers = [
-        Answer("typed=ollama:weak", 0, 101, 1, "", "You are second."),
-        Answer("typed=openai:strong", 0, 101, 1, "", "You are first."),
-    ]
-    # Equal figures and kinds of systems that differ decide nothing.
-    assert best_routes(systems_, QUESTIONS, [replace(one, said="I am not sure.") for one in answers], []) == []
-    mixed = [System("typed", weak), System("cascade", strong)]
-    assert best_routes(mixed, QUESTIONS, [answers[0], replace(answers[1], system="cascade=openai:strong")], []) == []
-    (route,) = best_routes(systems_, QUESTIONS, answers, [])
-    assert (route.kind, route.backend, route.by) == ("reasoning", weak, "share of key facts")
-    judgements = [
-        Judgement("typed=ollama:weak", 0, 151, 1, 3.0, "", ""),
-        Judgement("typed=openai:strong", 0, 151, 1, 8.0, "", ""),
-    ]
-    (route,) = best_routes(systems_, QUESTIONS, [], judgements)
-    assert (route.kind, route.backend) == ("humanities", strong)
-    assert route.figures == {"ollama:weak": 3.0, "openai:strong": 8.0} and route.by == "score"

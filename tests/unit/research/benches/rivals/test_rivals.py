@@ -72,15 +72,6 @@ def test_an_answer_is_timed_by_what_is_played(tmp_path: Path, monkeypatch: pytes
     assert "this goes to the log" in (tmp_path / "log").read_text()
 
 
-def test_a_process_that_does_not_start_is_told(tmp_path: Path) -> None:
-    with (
-        pytest.raises(UserError, match="did not start"),
-        AssistantProcess("gone", [sys.executable, "-c", "raise SystemExit('no such voice')"], {}, tmp_path / "log"),
-    ):
-        pass
-    assert "no such voice" in (tmp_path / "log").read_text()
-
-
 def test_all_are_asked_and_one_that_fails_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_module, "FIRST_SECONDS", 0.1)
     monkeypatch.setattr("app.research.benches.rivals.run.SETTLE_SECONDS", 0.7)

@@ -24,7 +24,6 @@ from app.research.training.kame.run import (
     LossWeights,
     TrainSettings,
     add_adapters,
-    fuse_adapters,
     inputs_of,
 )
 from app.research.training.kame.trainer import CURVES, Batches, Trainer, checkpoints
@@ -112,26 +111,6 @@ def test_the_loss_is_the_published_one(weights: LossWeights) -> None:
     assert found == pytest.approx(numpy_loss(lm, tokens, weights), rel=1e-6)
 
 
-def test_a_share_of_its_own_codes_is_given_as_the_model_would_choose_them() -> None:
-    lm, tokens = model(), random_tokens()
-    plain, mixed = LossFunction(lm, LossWeights()), LossFunction(lm, LossWeights(own_share=0.5))
-    before, given, true = tokens.clone(), inputs_of(lm, tokens), inputs_of(lm, tokens)
-    mixed._give_own(given, 1.0, seed=1)
-    own = given.given[:, 1:9] != true.given[:, 1:9]
-    known = (true.given[:, 1:9] >= 0) & (true.given[:, 1:9] < lm.card)
-    assert own[known].float().mean() > 0.8 and not own[~known].any(), "only codes, and nothing that is no code"
-    others = [0, *range(9, 17)]
-    assert torch.equal(given.given[:, others], true.given[:, others]) and torch.equal(given.wanted, true.wanted)
-    assert torch.equal(tokens, before)
-    with torch.no_grad():
-        lm.train()
-        first, second = float(mixed(tokens, seed=1).total), float(mixed(tokens, seed=2).total)
-        assert len({first, second, float(plain(tokens).total)}) == 3
-        assert float(mixed(tokens, seed=1).total) == first, "the seed draws the frames and the codes"
-        lm.eval()
-        assert float(mixed(tokens).total) == float(plain(tokens).total), "where nothing is learnt all codes are true"
-
-
 def test_every_weight_is_trained_in_bf16_too_where_its_own_codes_are_given() -> None:
     lm = model().train()
     with torch.autocast("cpu", torch.bfloat16):
@@ -190,27 +169,6 @@ def test_a_run_that_was_stopped_goes_on_to_the_bit(tmp_path: Path, adapters: int
     losses = [[line["loss"] for line in read_curves(tmp_path / name / CURVES)] for name in ("whole", "stopped")]
     assert losses[0] == losses[1]
     assert len(checkpoints(tmp_path / "stopped")) == 2
-
-
-def test_adapters_change_nothing_at_first_train_nothing_else_and_are_fused(tmp_path: Path) -> None:
-    corpus = write_corpus(tmp_path / "corpus")
-    tokens = Batches([corpus], 3, 0).at(0)
-    plain, adapted = model(), model(4)
-    before = adapted.state_dict()
-    frozen = {name: value.clone() for name, value in before.items() if "lora" not in name and "oracle" not in name}
-    with torch.no_grad():
-        assert torch.equal(
-            LossFunction(plain, LossWeights())(tokens).total, LossFunction(adapted, LossWeights())(tokens).total
-        )
-    Trainer(adapted, Batches([corpus], 3, 0), SETTINGS, tmp_path / "run").run()
-    after = adapted.state_dict()
-    assert all(torch.equal(value, after[name]) for name, value in frozen.items())
-    assert not torch.equal(after["oracle_emb.weight"], plain.state_dict()["oracle_emb.weight"])
-    with torch.no_grad():
-        learnt = LossFunction(adapted, LossWeights())(tokens).total
-        fuse_adapters(adapted)
-        assert float(LossFunction(adapted, LossWeights())(tokens).total) == pytest.approx(float(learnt), rel=1e-5)
-    assert set(adapted.state_dict()) == set(plain.state_dict())
 
 
 def test_it_learns_to_say_what_the_oracle_says(tmp_path: Path) -> None:
