@@ -6,14 +6,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from app.cli import parser
 from app.research.benches.comparison import compare, page
-from app.research.benches.duplex.run import DuplexResult, OverlapFigures, Scored
 from app.research.benches.mtbench.asking import Answer
 from app.research.benches.mtbench.judge import Judgement
 from app.research.benches.mtbench.plan import Plan, System, load_questions
@@ -92,17 +91,6 @@ def _rivals(first: float, wrong: int, asked: int = 3) -> dict[str, Any]:
     return RivalsResult("m", [Measured("tandem", "this app", outcomes)]).document()
 
 
-def _duplex(pauses: bool, latency: float, behaviour: Literal["respond", "resume"]) -> dict[str, Any]:
-    overlap = OverlapFigures(True, behaviour, 0.1, 0.5)
-    scored = [
-        Scored("1", "pause handling", takeover=pauses),
-        Scored("2", "smooth turn taking", takeover=True, latency=latency),
-        Scored("3", "overlap: interruption", overlap=overlap),
-        Scored("4", "overlap: background speech", overlap=overlap),
-    ]
-    return DuplexResult(scored).document()
-
-
 def _answers(sound: float) -> dict[str, Any]:
     """Returns the document of a bench with two voices; the second is heard after `sound` seconds."""
     return {
@@ -123,22 +111,7 @@ def _frames(p99: float) -> dict[str, Any]:
     ("before", "after", "worse"),
     [
         (_rivals(1.0, 1), _rivals(2.0, 1), {"rivals[tandem].synthetic.first_sound_p50"}),
-        (_rivals(1.0, 1), _rivals(1.0, 4), {"rivals[tandem].synthetic.wrong"}),
-        (_duplex(False, 1.0, "respond"), _duplex(True, 1.0, "respond"), {"tasks[pause handling].takeover_rate"}),
-        (_duplex(False, 1.0, "respond"), _duplex(False, 2.0, "respond"), {"tasks[smooth turn taking].latency_p50"}),
-        (_duplex(False, 1.0, "respond"), _duplex(False, 1.0, "resume"), {"tasks[overlap: interruption].respond_share"}),
-        (
-            _duplex(False, 1.0, "resume"),
-            _duplex(False, 1.0, "respond"),
-            {"tasks[overlap: background speech].respond_share"},
-        ),
-        ({"steps": {"painted": {"median": 3.0}}}, {"steps": {"painted": {"median": 6.0}}}, {"steps.painted.median"}),
         ({"speech": {"within_300_ms": 0.9}}, {"speech": {"within_300_ms": 0.5}}, {"speech.within_300_ms"}),
-        (
-            {"groups": {"people": {"p50": 0.3, "share": 0.03}}},
-            {"groups": {"people": {"p50": 0.3, "share": 0.1}}},
-            {"groups.people.share"},
-        ),
         (
             {"recognisers": [{"recogniser": "whisper", "words_wrong": {"people": 0.2}}]},
             {"recognisers": [{"recogniser": "whisper", "words_wrong": {"people": 0.3}}]},

@@ -1,4 +1,4 @@
-"""`bench first-word`: what it measures, on made sound and events; how it resumes, and when it refuses."""
+"""`bench first-word`: what it measures, on made sound and events, and how it resumes."""
 
 from __future__ import annotations
 

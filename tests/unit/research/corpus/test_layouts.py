@@ -1,4 +1,4 @@
-"""Corpora in the public layouts are read, and what is written is read back as it was."""
+"""Corpora in the public layouts are read, whatever order they are in, and damaged ones are named."""
 
 from __future__ import annotations
 

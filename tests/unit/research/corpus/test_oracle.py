@@ -1,4 +1,4 @@
-"""The simulated oracle: causal times, prompts by level, and a check that finds what would teach something wrong."""
+"""The simulated oracle: unusable predictions are refused, and a check finds what would teach something wrong."""
 
 from __future__ import annotations
 

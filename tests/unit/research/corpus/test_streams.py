@@ -1,4 +1,4 @@
-"""The token rows follow what a session feeds: the same queue, the same tokens, the newest revision wins."""
+"""The row of the oracle's tokens follows what a session feeds: the newest revision wins."""
 
 from __future__ import annotations
 

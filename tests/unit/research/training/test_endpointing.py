@@ -1,4 +1,4 @@
-"""The fit of endpointing, on pauses whose right answer is known, and what its policies do."""
+"""The fit of endpointing, on pauses whose right answer is known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Full-Duplex-Bench's layout and metrics: samples found, outputs written and read, and each figure by its formula."""
+"""Full-Duplex-Bench: its samples are found, and outputs are scored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts of the bench of spoken MT-Bench: questions, systems, facts, measures, judge, scores, files on disk."""
+"""The parts of the bench of spoken MT-Bench: systems, key facts, the judge, costs, and files on disk."""
 
 from __future__ import annotations
 
@@ -51,18 +51,9 @@ def test_systems_as_they_are_written() -> None:
     ("question", "turn", "right", "wrong"),
     [
         (101, 1, "You are in second place now.", "You are in first place."),
-        (101, 1, "You'd be second.", "You overtook the second person, so you are first."),
         (105, 1, "The secretary is Alice.", "The secretary is Cheryl, since Alice's car is purple."),
         (106, 2, "Uncertain: it says nothing of apples.", "It is true."),
-        (102, 1, "The White House is in Washington, D.C.", "It is to the left."),
-        (104, 1, "David has no brothers; he is the only brother.", "David has three brothers."),
-        (104, 2, "He would have one brother.", "He would have two brothers."),
-        (107, 1, "A is C's grandfather.", "A is the uncle of C."),
-        (108, 1, "The odd one out is car, the others are parts.", "The tyre does not belong."),
         (108, 1, "The word that does not belong is car, the others are parts.", "Tyre, car, engine belong together."),
-        (109, 1, "The shadow points west.", "It points east."),
-        (110, 1, "They should report situation C.", "They should report situation D."),
-        (144, 1, "Francis Crick named it in 1958.", "Watson named it."),
         (149, 1, "Supervised needs labels; reinforcement learns from rewards.", "Machines learn."),
     ],
 )

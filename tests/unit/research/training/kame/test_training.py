@@ -1,4 +1,4 @@
-"""Training: the published loss, exact resuming, adapters, several processes, and weights that the app loads."""
+"""Training: the published loss, exact resuming, several processes, and weights that the app loads."""
 
 from __future__ import annotations
 

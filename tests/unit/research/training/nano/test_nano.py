@@ -17,7 +17,7 @@ from app.frontend.kame.checkpoint import build_lm
 from app.frontend.kame.engine import Engine
 from app.research.corpus.dialogue import TimedRevision, TimedWord, Vocabulary, oracle_row
 from app.research.nano.voice_codec import VoiceCodec, VoiceCodecShape
-from app.research.training.nano.answers import CORRECTIONS, LATE, LENGTH, AnswerPlan, SpeechBank
+from app.research.training.nano.answers import CORRECTIONS, LENGTH, AnswerPlan, SpeechBank
 from app.research.training.nano.dialogues import DialogueMaker, SpokenQuestion
 from app.research.training.nano.facts import RELATIONS, Fact, draw_fact, held_out
 from app.research.training.nano.start import NANO_LM
@@ -65,33 +65,25 @@ def bank(codec: VoiceCodec) -> SpeechBank:
     return SpeechBank(speak, codec)
 
 
-def revision(text: str, frame: int, step: int = 1) -> TimedRevision:
-    return TimedRevision(tuple(TimedWord(frame + step * n, word) for n, word in enumerate(text.split())))
-
-
-def said(
-    bank: SpeechBank, pieces, revisions: list[TimedRevision], end: int = 20, seed: int = 0, late: float = LATE
-) -> list[tuple[int, str]]:
-    row = oracle_row(revisions, pieces, VOCABULARY, end + 300)
-    answer = AnswerPlan(bank, random.Random(seed), end, revisions, row, late).plan()
-    return [(word.frame, word.word) for word in answer.words]
-
-
-def text_of(words: list[tuple[int, str]]) -> str:
-    return " ".join(word for _, word in words)
+def revision(text: str, frame: int) -> TimedRevision:
+    return TimedRevision(tuple(TimedWord(frame + n, word) for n, word in enumerate(text.split())))
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_it_goes_over_to_a_newer_answer_at_the_end_of_a_word(bank: SpeechBank, pieces, seed: int) -> None:
-    first = said(bank, pieces, [revision("Anna lives in Oslo.", 24)], seed=seed)
-    begun = next(frame for frame, word in first if word == "Anna")
-    same = said(
-        bank, pieces, [revision("Anna lives in Oslo.", 24), revision("Anna lives in Rome.", begun + 3)], seed=seed
+    def said(*revisions: TimedRevision):
+        row = oracle_row(revisions, pieces, VOCABULARY, 320)
+        return AnswerPlan(bank, random.Random(seed), 20, revisions, row).plan().words
+
+    oslo = revision("Anna lives in Oslo.", 24)
+    begun = next(word.frame for word in said(oslo) if word.word == "Anna")
+    same, other = (
+        " ".join(word.word for word in said(oslo, revision(text, begun + 3)))
+        for text in ("Anna lives in Rome.", "It is Rome.")
     )
-    assert text_of(same).endswith("Anna lives in Rome.") and "Oslo." not in text_of(same)
-    assert not any(correction in text_of(same) for correction in CORRECTIONS), "the beginning still holds"
-    other = said(bank, pieces, [revision("Anna lives in Oslo.", 24), revision("It is Rome.", begun + 3)], seed=seed)
-    assert text_of(other).endswith("It is Rome.") and any(word in text_of(other) for word in CORRECTIONS)
+    assert same.endswith("Anna lives in Rome.") and "Oslo." not in same
+    assert not any(correction in same for correction in CORRECTIONS), "the beginning still holds"
+    assert other.endswith("It is Rome.") and any(word in other for word in CORRECTIONS)
 
 
 def questions(count: int = 6) -> list[SpokenQuestion]:
@@ -166,18 +158,12 @@ def test_a_trial_feeds_the_oracle_and_measures_from_the_questions_end(
     [
         ("four seven two", "The code is 472.", True),
         ("four seven two", "The code is 4 7 2, I think.", True),
-        ("four seven two", "The code is four seven.", False),
-        ("584", "You find Jane in room 584.", True),
         ("584", "Room 58.", False),
         ("nine thirty", "It leaves at 9:30.", True),
-        ("nine thirty", "It leaves at 9.30 p.m.", True),
         ("nine thirty", "It leaves at 9.40.", False),
-        ("nine", "It leaves at 9.", True),
-        ("27 dollars", "That costs $27.", True),
         ("27 dollars", "That costs $27.00.", True),
         ("27 dollars", "That costs $20.", False),
         ("Reykjavik", "He was born in Rekjavik.", True),
-        ("Rome", "She lives in Home.", True),
         ("Oslo", "She lives in Rome.", False),
         ("Mark", "That is Max.", False),
     ],
