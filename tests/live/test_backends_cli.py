@@ -50,9 +50,6 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict]:
     return code, json.loads(capsys.readouterr().out)
 
 
-# -- models --------------------------------------------------------------------------------------------
-
-
 def test_one_servers_models_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     script = Script()
     script.models = ["tiny", "large"]
@@ -98,9 +95,6 @@ def test_a_server_with_no_list_is_told(capsys: pytest.CaptureFixture[str], words
     words = [closed_port_url() + "/v1" if word == "CLOSED" else word for word in words]
     code, document = run(capsys, "models", "list", *words)
     assert code == 2 and not document["ok"] and sentence in document["providers"][0]["problem"]
-
-
-# -- ask -----------------------------------------------------------------------------------------------
 
 
 def test_an_answer_goes_to_standard_output_and_its_numbers_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -190,9 +184,6 @@ def test_the_embedded_backend_answers_on_the_command_line() -> None:
     done = run_python("-m", "app", "ask", "What is the capital of France?")
     assert done.returncode == 0 and "Paris" in done.stdout, done.stderr
     assert "Built-in: first word after" in done.stderr
-
-
-# -- keys ----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

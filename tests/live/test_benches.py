@@ -5,15 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 import soundfile
 
 from app.cli import parser
-from tests.support import sounds
 from tests.support.child import run_python
 from tests.support.patience import alone, in_real_time
-from tests.support.servers import Script, peer
 from tests.support.virtual_audio import VirtualAudio, virtual_audio
 
 
@@ -60,16 +57,6 @@ def test_the_bench_of_facts_asks_and_judges_in_simulated_time() -> None:
     assert answer["right"] and group["right"] == 1 and 0.1 < answer["first_sound"] < 2.0
 
 
-def test_the_bench_of_reasoning_asks_a_typed_question(capsys: pytest.CaptureFixture[str]) -> None:
-    script = Script((" I", " don't", " know", "."))
-    with peer(script) as url:
-        system = f"typed=compatible:any@{url}/v1"
-        assert parser.main(["bench", "reasoning", "--questions", "1", "--systems", system, "--json"]) == 0
-    [typed] = json.loads(capsys.readouterr().out)["systems"]
-    assert typed["name"] == "typed=compatible:any" and typed["asked"] == 1
-    assert [answer["said"] for answer in typed["answers"]] == ["I don't know."] and script.requests
-
-
 @pytest.mark.slow
 def test_the_bench_of_reasoning_asks_typed_and_spoken_in_simulated_time() -> None:
     command = [sys.executable, "-m", "app", "bench", "reasoning", "--simulated", "--questions", "2", "--json"]
@@ -89,20 +76,6 @@ def bench_duplex(capsys: pytest.CaptureFixture[str], folder: Path, *options: str
         heard, said = soundfile.info(sound.with_name("input.wav")), soundfile.info(sound)
         assert (said.frames, said.samplerate) == (heard.frames, 16_000)
     return tasks
-
-
-def test_an_answer_that_is_there_is_scored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = tmp_path / "synthetic_turn_taking" / "1"
-    folder.mkdir(parents=True)
-    sounds.write(folder / "input.wav", sounds.room(4.0), rate=16_000)
-    (folder / "turn_taking.json").write_text(json.dumps([{"text": "Can you?", "timestamp": [1.0, 4.0]}]))
-    answer = np.concatenate([sounds.room(1.5), 20 * sounds.room(2.0, dbfs=-40), sounds.room(0.5)])
-    sounds.write(folder / "output.wav", answer, rate=16_000)
-    said = [{"text": word, "timestamp": [1.5 + n / 2, 2.0 + n / 2]} for n, word in enumerate("Yes I can do".split())]
-    (folder / "output.json").write_text(json.dumps({"text": "Yes I can do", "chunks": said}))
-    [figures] = bench_duplex(capsys, tmp_path, "--outputs").values()
-    assert figures["task"] == "smooth turn taking" and figures["samples"] == 1
-    assert figures["takeover_rate"] == 1.0 and figures["latency_p50"] == 0.5
 
 
 @pytest.mark.slow

@@ -33,7 +33,6 @@ from app.tts import child_voice
 from app.tts.base import VoiceError
 from app.tts.child_voice import ChildVoice, Speaker
 from app.tts.voices import make_voice
-from tests.support.patience import alone
 from tests.support.read_back import transcribe
 from tests.support.tiny_voice import TINY_VOICE
 
@@ -95,15 +94,6 @@ def test_a_voice_that_dies_or_hangs_is_started_again(sign: signal.Signals, monke
         assert voice.process != first and not _alive(first)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a process can't be stopped there")
-def test_a_voice_that_is_stopped_while_it_starts_is_started_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    real, stops = children.python_module_command, "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"
-    commands = [[sys.executable, "-c", stops]]
-    monkeypatch.setattr(children, "python_module_command", lambda *a: commands.pop() if commands else real(*a))
-    with ChildVoice(TINY_VOICE) as voice:
-        assert len(voice.synthesize("One.").result(60).samples) > 1000
-
-
 def test_another_voice_speaks_while_the_wanted_one_stays_broken(tmp_path: Path) -> None:
     broken, lasting = tmp_path / "broken", Speaker("no such", "tests.support.no_such_voice", (), TINY_VOICE.file)
     wanted = replace(TINY_VOICE, name="wanted", arguments=(str(tmp_path),), label="Joe")
@@ -137,13 +127,17 @@ def test_another_voice_speaks_if_the_first_one_of_a_session_cannot_be_started(tm
     assert threading.active_count() == threads
 
 
-def test_a_voice_that_ends_while_it_starts_is_started_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    real, ends = children.python_module_command, [sys.executable, "-c", "pass"]
-    commands = [ends]
+STOPS = "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"
+no_stop = pytest.mark.skipif(sys.platform == "win32", reason="a process can't be stopped there")
+
+
+@pytest.mark.parametrize("code", [pytest.param("pass", id="ends"), pytest.param(STOPS, id="stops", marks=no_stop)])
+def test_a_voice_that_fails_while_it_starts_is_started_once_more(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, commands = children.python_module_command, [[sys.executable, "-c", code]]
     monkeypatch.setattr(children, "python_module_command", lambda *a: commands.pop() if commands else real(*a))
     with ChildVoice(TINY_VOICE) as voice:
-        assert len(voice.synthesize("One.").result(30).samples) > 1000
-    commands += [ends, ends]
+        assert len(voice.synthesize("One.").result(60).samples) > 1000
+    commands += [[sys.executable, "-c", "pass"]] * 2
     with pytest.raises(VoiceError, match="could not be started"), ChildVoice(TINY_VOICE):
         pass
 
@@ -202,43 +196,22 @@ def test_a_judge_of_the_words_that_dies_or_hangs_is_started_again(
     judge.close()
 
 
-def test_a_missing_voice_is_a_sentence() -> None:
-    nowhere = Speaker("piper such", "app.tts.piper_worker", ("no/such.onnx",), Path("no/such.onnx"))
-    with pytest.raises(VoiceError, match="not installed"), ChildVoice(nowhere):
-        pass
-
-
-@pytest.mark.slow
-@alone  # the child has a low priority, and both cores at once while only it works
-async def test_a_corpus_gets_several_answers_at_a_time() -> None:
-    backend = EmbeddedBackend()
-    backend.answer_together(2)
-    await backend.open()
-    long = ChatRequest((ChatMessage("user", "Count from one to two hundred."),), 400, 0.0)
-    short = ChatRequest((ChatMessage("user", "Say yes."),), 3, 0.0)
-    async with backend.stream(long) as deltas:
-        await anext(aiter(deltas))
-        rest = asyncio.create_task(_all_of(deltas))
-        async with backend.stream(short) as others:
-            assert await _all_of(others) and not rest.done()
-        assert await rest
-    await backend.close()
-
-
 async def _all_of(deltas: AsyncIterator[StreamItem]) -> str:
     return "".join([item async for item in deltas if isinstance(item, str)])
 
 
-async def test_a_missing_model_is_a_sentence() -> None:
+async def test_a_missing_voice_or_model_and_a_broken_one_are_sentences(tmp_path: Path) -> None:
+    model = tmp_path / "model.gguf"
+    with (
+        pytest.raises(VoiceError, match="not installed"),
+        ChildVoice(Speaker("piper such", "app.tts.piper_worker", (str(model),), model)),
+    ):
+        pass
     with pytest.raises(BackendError, match="There is no model file"):
-        await EmbeddedBackend(Path("no/such.gguf")).open()
-
-
-async def test_a_broken_model_is_a_sentence(tmp_path: Path) -> None:
-    broken = tmp_path / "model.gguf"
-    broken.write_bytes(b"GGUF" + bytes(100))
+        await EmbeddedBackend(model).open()
+    model.write_bytes(b"GGUF" + bytes(100))
     with pytest.raises(BackendError, match="could not be started"):
-        await EmbeddedBackend(broken).open()
+        await EmbeddedBackend(model).open()
 
 
 @pytest.mark.slow

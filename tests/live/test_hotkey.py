@@ -401,14 +401,6 @@ def test_another_layout_moves_the_hotkey(app: App, other: Other) -> None:
         other.swap("k", "z")
 
 
-def test_a_key_that_the_layout_lacks_is_told(app: App, other: Other) -> None:
-    app.set_keys("Ctrl+Alt+ß", "Ctrl+Alt+M")
-    app.until(lambda: bool(app.lines))
-    assert app.lines[0].startswith("failed: Your keyboard's layout has no “Ctrl+Alt+ß”")
-    other.strike("Control_L", "Alt_L", "m")
-    app.until(lambda: "mute" in app.lines)
-
-
 def test_a_key_that_the_layout_lacked_works_once_another_layout_has_it(app: App, other: Other) -> None:
     app.set_keys("Ctrl+Alt+ß", "A")
     lacks, never = app.lines

@@ -1,7 +1,4 @@
-"""`serve` as its clients meet it: Moshi's own client on a virtual sound card, and this app as its front-end `remote`.
-
-`python -m tests.live.test_serve 10` lets Moshi's client talk for ten minutes, and prints what happened.
-"""
+"""`serve` as its clients meet it: Moshi's own client on a virtual sound card, and this app's front-end `remote`."""
 
 from __future__ import annotations
 
@@ -188,33 +185,3 @@ def test_moshis_own_client_talks_with_the_server(tmp_path: Path) -> None:
     assert word_distance(fold(words), read_back) <= max(2, 0.25 * len(fold(words))), (words, read_back)
     # In the stream of sound there is hardly ever nothing to play: the machine is busy with tests.
     assert client.lags - lags <= 5
-
-
-def main(minutes: float) -> None:
-    """Lets Moshi's client ask one question after the other, and prints each gap in the sound that it gets."""
-    questions = [sounds.question(path.stem) for path in sorted((ROOT / "resources/bench/questions").glob("*.flac"))]
-    assert questions, "there is nothing to ask"
-    with virtual_audio() as audio, serving() as port:
-        client = MoshisClient(audio, port)
-        try:
-            client.wait_for(lambda: "connected!" in client.complaints, 30)
-            time.sleep(5.0)
-            first, until, asked = client.lags, time.monotonic() + 60 * minutes, 0
-            began = time.monotonic()
-            while time.monotonic() < until and client.process.poll() is None:
-                before = client.lags
-                answer = ask(audio, client, questions[asked % len(questions)])
-                asked += 1
-                print(
-                    f"{time.monotonic() - began:6.1f} s  {client.lags - before} gaps  {answer.strip()[:90]}", flush=True
-                )
-            print(
-                f"{asked} questions in {(time.monotonic() - began) / 60:.1f} minutes; {client.lags - first} gaps of "
-                f"80 ms; the client {'still runs' if client.process.poll() is None else 'has ended'}."
-            )
-        finally:
-            client.end()
-
-
-if __name__ == "__main__":
-    main(float(sys.argv[1]) if len(sys.argv) > 1 else 10.0)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from app.research.benches.window_speed import SmoothnessResult, StartupResult, read_profile, run_child
+from app.research.benches.window_speed import SmoothnessResult
 from app.settings.kept_state import WindowState
 from tests.support.virtual_audio import virtual_audio
 
@@ -81,18 +79,6 @@ def test_what_is_heavy_is_not_imported_before_the_window_is_seen(tmp_path: Path)
     assert sorted(imported & (HEAVY | DIALOGS)) == []
 
 
-def test_a_window_without_a_talk_is_told_of_in_a_sentence() -> None:
-    profile = "import time:      2000 |       3000 |   numpy.core\nimport time:       500 |       3500 | numpy\n"
-    packages, milliseconds, modules = read_profile(f"{profile}window painted\nimport time: 9000 | 9000 | openai\n")
-    assert [(row.name, row.own_ms, row.modules) for row in packages] == [("numpy", 2.5, 2)]
-    assert (milliseconds, modules) == (2.5, 2)
-    result = StartupResult({"painted": [0.5, 1.5, 0.7]}, "There is no microphone.", packages, milliseconds, modules)
-    assert result.ok and result.median("painted") == 0.7
-    assert "There is no microphone." in result.table() and "ready to talk" not in result.table()
-    result.times["running"] = [3.0, 4.5, 4.1]
-    assert not result.ok and "4.10" in result.table()
-
-
 @pytest.mark.slow
 def test_smoothness_is_measured_in_every_row(tmp_path: Path) -> None:
     document = bench(
@@ -110,15 +96,3 @@ def test_smoothness_is_measured_in_every_row(tmp_path: Path) -> None:
     document["full_speed"]["apply_ms"]["p99"] = 4.5
     result = SmoothnessResult(document)
     assert not result.ok and "missed" in result.table()
-
-
-def test_a_program_whose_child_goes_on_is_not_waited_for() -> None:
-    """The app's children may end after it; a pipe to them would stay open."""
-    child = f"{sys.executable!r}, '-c', 'import time; time.sleep(20)'"
-    code = f"import subprocess; print('done'); print(subprocess.Popen([{child}]).pid)"
-    began = time.monotonic()
-    output = run_child([sys.executable, "-c", code], dict(os.environ), 15.0)
-    assert output is not None
-    said, pid = output.split()
-    os.kill(int(pid), signal.SIGTERM)  # it still ran
-    assert said == "done" and time.monotonic() - began < 15
