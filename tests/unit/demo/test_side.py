@@ -3,19 +3,7 @@
 import pytest
 
 from app.conversation import events as e
-from app.demo.side import RunningTime, SideState
-
-
-def thinks(number: int, at: float, text: str, *, ended: bool = True, before: int = 0) -> list[e.Event]:
-    events: list[e.Event] = [
-        e.OracleRequested(at, number, 1, "embedded", "small", "words", False),
-        e.OracleDelta(at, number, text),
-    ]
-    if before:
-        events.append(e.OracleSuperseded(at, before, number))
-    if ended:
-        events.append(e.OracleEnded(at, number, "complete", 2))
-    return events
+from app.demo.side import SideState
 
 
 def following(*events: e.Event, start: float = 1.0, seconds: float = 2.0) -> SideState:
@@ -60,18 +48,6 @@ def test_a_turn_that_was_ended_too_soon_is_asked_about_as_a_whole() -> None:
     assert state.heard == pytest.approx(0.3) and state.text == "Yes"
 
 
-def test_it_thinks_from_the_questions_end_until_it_is_heard() -> None:
-    state = following(e.UserStarted(1.0, 1), level(2.9))
-    assert not state.thinks
-    state.apply(level(3.1))
-    assert state.thinks, "though nothing has been asked of the model yet"
-    state.apply(e.AssistantStarted(3.5, 1, 1))
-    assert not state.thinks
-    for event in thinks(1, 3.6, "More", ended=False):
-        state.apply(event)
-    assert state.thinks and state.speaks, "a stream is open"
-
-
 def test_an_answer_is_over_when_the_voice_has_been_silent_for_a_while() -> None:
     state = following(
         e.UserStarted(1.0, 1),
@@ -85,16 +61,6 @@ def test_an_answer_is_over_when_the_voice_has_been_silent_for_a_while() -> None:
     assert state.over
     state.apply(e.AssistantResumed(5.0, 1))
     assert not state.over and state.silent_for == 0 and state.last_at is None
-
-
-def test_failures_are_told() -> None:
-    state = following(e.UserStarted(1.0, 1), level(3.1), e.Failure(3.2, "backend", "It is on fire."))
-    assert state.trouble == "It is on fire." and not state.failed, "another model may take over"
-    state.apply(level(4.3))
-    assert state.failed and state.waited == pytest.approx(1.3)
-    state.apply(e.Failure(4.4, "audio", "The loudspeaker is gone.", fatal=True))
-    assert state.lost == "The loudspeaker is gone."
-    assert following(e.SessionEnded(2.0, 1)).lost
 
 
 def test_a_visitors_question_is_followed_by_the_events_alone() -> None:
@@ -114,16 +80,3 @@ def test_a_visitors_question_is_followed_by_the_events_alone() -> None:
     assert state.heard == pytest.approx(0.5) and state.words == "What is it now?"
     state.apply(e.UserStarted(20.0, 5))
     assert state.heard is None and state.words == "" and state.start == 20.0
-
-
-def test_the_running_time_is_finer_than_the_events() -> None:
-    state = SideState()
-    time = RunningTime(state)
-    state.apply(level(1.0))
-    assert time.at(101.05) == pytest.approx(1.0)
-    assert time.at(101.08) == pytest.approx(1.03)
-    state.apply(level(1.08))
-    assert time.at(101.10) == pytest.approx(1.08), "this one came sooner: the others were late"
-    assert time.at(101.15) == pytest.approx(1.13)
-    state.apply(level(1.16))
-    assert time.at(101.30) == pytest.approx(1.28), "one that comes late does not hold it up"

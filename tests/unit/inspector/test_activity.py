@@ -5,8 +5,8 @@ import pytest
 
 from app.conversation import events as e
 from app.conversation.frame import end_of_frame
-from app.gui.inspector.activity import LONGEST_PARTIAL, MOST_REQUESTS, Activity
-from app.gui.inspector.things import Word, between
+from app.gui.inspector.activity import MOST_REQUESTS, Activity
+from app.gui.inspector.things import Word
 from tests.gui.pictures.timeline import GPT, QWEN, long_talk
 
 
@@ -25,20 +25,6 @@ def words(things: list[Word]) -> list[tuple[float, str, bool]]:
     return [(pytest.approx(word.at), word.text, word.settled) for word in things]
 
 
-# -- the user
-
-
-def test_a_turn_with_its_pauses() -> None:
-    made = fold(e.UserStarted(1, 1), e.UserPaused(2, 1, 1.8), e.UserPaused(2.1, 1, 1.8), e.UserResumed(3, 1))
-    turn = made.turns[-1]
-    assert (turn.start, turn.end, turn.gaps) == (1, None, [(1.8, 3)])
-    made.apply(e.UserEnded(5, 1, 4.7, "words"))
-    assert (turn.end, turn.speech_end, turn.reason) == (5, 4.7, "words")
-    made.apply(e.UserResumed(5.5, 1))
-    assert (turn.end, turn.speech_end) == (None, None)
-    assert between(made.turns, 100, 101) == [turn]
-
-
 def test_words_stay_where_they_were_first_heard() -> None:
     made = fold(e.UserStarted(1, 1), e.TranscriptPartial(2.1, 1, "What", "is", 2.0))
     turn = made.turns[-1]
@@ -53,21 +39,6 @@ def test_words_stay_where_they_were_first_heard() -> None:
         ("What is", "the height", False),
         ("What is the hide?", "", True),
     ]
-
-
-def test_long_partials_keep_their_end() -> None:
-    made = fold(e.UserStarted(1, 1), e.TranscriptPartial(2, 1, "so " * 400 + "end", "", 2.0))
-    assert made.partials[-1].stable.endswith("end") and len(made.partials[-1].stable) == LONGEST_PARTIAL + 1
-
-
-# -- the back-ends
-
-
-def test_the_secondary_has_rows_of_its_own_and_a_new_model_is_named() -> None:
-    made = fold(asked(1), asked(2, 1.1, GPT, secondary=True), asked(3, 2), asked(4, 3, GPT))
-    assert [(r.secondary, r.named) for r in made.bars] == [(False, True), (True, True), (False, False), (False, True)]
-    assert made.has_secondary and made.backends == [QWEN, GPT]
-    assert made.bars[1].rows[3] == 0
 
 
 def test_a_revision_that_is_handed_over_goes_on_in_the_drivers_lane() -> None:
@@ -87,32 +58,6 @@ def test_a_revision_that_is_handed_over_goes_on_in_the_drivers_lane() -> None:
     assert rest.named and rest.request is secondary.request
 
 
-def test_a_routed_turn_knows_its_kind() -> None:
-    routed = e.BackendRouted(1, 1, "stem", 0.9, *GPT, "why")
-    assert fold(routed, asked(1, 1, GPT)).bars[-1].request.kind == "stem"
-    assert fold(routed, e.BackendChanged(1, *QWEN), asked(1, 1)).bars[-1].request.kind == ""
-
-
-# -- the assistant
-
-
-def test_an_answer_word_by_word() -> None:
-    made = fold(
-        e.AssistantStarted(1, 1, 2),
-        e.AssistantSaid(2, 1, "well then", 2),
-        e.AssistantSaid(2.5, 1, ", yes", 2, True),
-        e.AssistantCorrected(3, 1, 4, "continued"),
-        e.AssistantHeld(4, 1),
-        e.AssistantResumed(4.5, 1),
-        e.AssistantHeld(5, 1),
-        e.AssistantEnded(6, 1, True),
-    )
-    answer = made.answers[-1]
-    assert words(answer.words) == [(1.0, "well", True), (1.5, "then,", True), (2.0, "yes", True)]
-    assert (answer.start, answer.end, answer.interrupted) == (1, 6, True)
-    assert (answer.corrections, answer.gaps) == ([(3, 4, "continued")], [(4, 4.5), (5, 6)])
-
-
 def test_a_new_answer_ends_the_one_before_it_and_late_words_belong_to_their_own() -> None:
     made = fold(
         e.AssistantStarted(1, 1, 1),
@@ -127,9 +72,6 @@ def test_a_new_answer_ends_the_one_before_it_and_late_words_belong_to_their_own(
         (2, 3, 4, "unannounced"),
         (3, 4, None, ""),
     ]
-
-
-# -- trouble
 
 
 def test_a_sound_card_that_runs_slow_makes_no_frame_late() -> None:
@@ -150,30 +92,6 @@ def test_the_end_of_a_talk_ends_all_that_lasts() -> None:
     assert (made.now, made.turns, len(made.levels.between(0, 9)[0]), made.backends) == (0, [], 0, [])
 
 
-# -- sound
-
-
-def test_levels_and_their_gaps() -> None:
-    made = Activity()
-    for frame, level in ((0, -60.0), (1, -30.0), (5, 0.0)):
-        made.apply(e.LevelMeasured(end_of_frame(frame), level, -50))
-    times, levels = made.levels.between(0, 2)
-    assert times.tolist() == pytest.approx([0.04, 0.12, 0.44])
-    assert levels.tolist() == [[-60, -30, 0], [-50, -50, -50]]
-    assert made.levels.between(0.1, 0.1)[1].tolist() == [[-30], [-50]]
-    assert len(made.levels.between(0.2, 0.3)[0]) == len(made.levels.between(99, 99)[0]) == 0
-
-
-def test_the_oldest_levels_are_forgotten_and_frames_out_of_order_do_no_harm() -> None:
-    made = Activity(kept_seconds=8.0)
-    for frame in range(250):
-        made.apply(e.LevelMeasured(end_of_frame(frame), -frame / 5, -60))
-    made.apply(e.LevelMeasured(end_of_frame(3), -1, -1))
-    times, levels = made.levels.between(0, 100)
-    assert (len(times), times[0]) == (100, pytest.approx(150.5 * 0.08))
-    assert levels[0, 0] == pytest.approx(-30.0) and np.all(np.diff(levels[0]) < 0)
-
-
 @pytest.mark.slow
 def test_memory_stays_bounded_over_an_hour() -> None:
     made = Activity()
@@ -187,9 +105,6 @@ def test_memory_stays_bounded_over_an_hour() -> None:
     assert np.all(np.max(sizes[66:], axis=0) <= halfway + 64)
     assert made.oldest == pytest.approx(1800, abs=1)
     assert all(things[0].start > 1700 for things in made._large + made._small if len(things) > 100)
-
-
-# -- the requests of a conversation
 
 
 def test_only_the_newest_requests_are_kept_and_what_is_open_ends_with_its_session() -> None:
@@ -214,6 +129,3 @@ def test_a_past_session_adds_its_requests_alone() -> None:
         (5.0, False, "stopped"),
     ]
     assert (made.now, made.bars, made.answers) == (0, [], [])
-
-
-# -- what is in view, and what comes next
