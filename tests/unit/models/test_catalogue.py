@@ -60,15 +60,6 @@ def test_a_speed_that_was_measured_counts_more_than_one_that_is_guessed(tmp_path
     assert load_speeds(file) == {}, "what was measured elsewhere tells nothing here"
 
 
-def test_the_published_models_size_is_the_published_one() -> None:
-    shape = shape_of(None)
-    assert shape.matrices + shape.heads == 7_374_635_008
-    assert shape.weight_bytes("bf16") / 1e9 == pytest.approx(15.64, abs=0.01)
-    assert shape.weight_bytes("int8") / 1e9 == pytest.approx(8.26, abs=0.01)
-    assert shape.frame_bytes("bf16") / 1e9 == pytest.approx(16.3, abs=0.05)
-    assert shape.cache_bytes_a_frame * 3000 / 1e9 == pytest.approx(1.57, abs=0.01)
-
-
 @pytest.mark.parametrize(
     ("card", "wanted"), [(24, "bf16"), (16, "int8"), (12, "int8"), (8, "int4"), (80, "bf16"), (4, None)]
 )

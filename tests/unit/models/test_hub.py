@@ -12,7 +12,7 @@ import pytest
 
 from app.main import hub_token
 from app.models import hub as d
-from app.models import manifest, transfer
+from app.models import transfer
 from app.models.catalogue import DownloadCancelled, Model, ModelError, ModelFile, catalogue
 from app.models.catalogue import Hub as HubSource
 from app.models.locations import folder_of
@@ -118,18 +118,6 @@ def test_a_token_is_not_sent_in_clear(hub, tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("HF_TOKEN", "hf_secret-of-mine")
     get_model("kame", lambda words, share: None, folder=str(tmp_path / "here"), mirror=hub.url, token=hub_token)
     assert hub.tokens == {""}
-
-
-def test_a_file_that_was_copied_is_hashed_once(hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame")
-    os.utime(folder / "model.safetensors")
-    hashed: list[str] = []
-    real = manifest.sha256_of
-    monkeypatch.setattr(manifest, "sha256_of", lambda path, *rest: hashed.append(path.name) or real(path, *rest))
-    assert check_against_manifest(folder, quickly=True) == 4 and not hashed
-    for _ in range(2):
-        check_against_manifest(folder)
-    assert hashed == ["model.safetensors"]
 
 
 def test_a_network_that_breaks_is_not_called_the_servers_fault(

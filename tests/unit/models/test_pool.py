@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from app.models.pool import KEEP_SECONDS, ModelPool
-from tests.support.raising import raising
 
 
 class Loaded:
@@ -57,22 +56,10 @@ def use(pool: ModelPool, file: Path, kind: str = "llm", *options: int) -> Loaded
     return model
 
 
-def test_a_kind_of_models_is_let_go_and_others_stay(pool: ModelPool, file: Path) -> None:
-    recogniser, model = use(pool, file, "stt"), use(pool, file, "llm")
-    pool.drop("stt")
-    assert recogniser.closed and not model.closed and use(pool, file, "llm") is model
-
-
 def test_the_next_user_has_the_same_model_and_one_with_other_options_another(pool: ModelPool, file: Path) -> None:
     first = use(pool, file)
     assert use(pool, file) is first and not first.closed
     assert use(pool, file, "llm", 2) is not first and use(pool, file, "tts") is not first
-
-
-def test_two_users_at_once_have_one_each(pool: ModelPool, file: Path) -> None:
-    with borrow(pool, file) as first, borrow(pool, file) as second:
-        assert first is not second
-    assert {use(pool, file), use(pool, file)} <= {first, second}
 
 
 def test_what_has_died_is_loaded_again(pool: ModelPool, file: Path) -> None:
@@ -95,14 +82,6 @@ def test_what_was_replaced_on_disk_is_loaded_again(pool: ModelPool, file: Path, 
     assert last.closed
 
 
-def test_a_model_that_is_removed_is_not_found(pool: ModelPool, file: Path) -> None:
-    first = use(pool, file)
-    file.unlink()
-    with pytest.raises(FileNotFoundError), pool.borrow("llm", raising(FileNotFoundError(file)), file):
-        pass
-    assert first.closed
-
-
 def test_what_nobody_uses_goes_after_its_time(pool: ModelPool, file: Path) -> None:
     early = use(pool, file)
     pool._clock.now = KEEP_SECONDS / 2
@@ -115,12 +94,6 @@ def test_what_nobody_uses_goes_after_its_time(pool: ModelPool, file: Path) -> No
     pool._clock.now += KEEP_SECONDS - 1
     pool.tidy()
     assert not late.closed
-
-
-def test_of_a_kind_two_are_kept_the_ones_used_last(pool: ModelPool, file: Path) -> None:
-    models = [use(pool, file, "llm", option) for option in range(3)]
-    other = use(pool, file, "tts")
-    assert [model.closed for model in (*models, other)] == [True, False, False, False]
 
 
 def test_a_model_that_needs_the_room_gets_it(pool: ModelPool, file: Path) -> None:

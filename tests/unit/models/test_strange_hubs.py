@@ -19,12 +19,10 @@ from app.models.hub import LOCK_NAME, HubDownload, list_files
 from app.models.layout import CONFIG_NAME, LM_NAME, MIMI_NAME, TOKENIZER_NAME, read_layout
 from app.models.manifest import MANIFEST_NAME, check_against_manifest
 from app.models.transfer import FileTransfer, Progress, RemoteFile
-from app.platform.files import is_plain, locked
+from app.platform.files import locked
 from app.untrusted.limits import HUB_LISTING, MB
 from tests.support.hub import Hub
 from tests.support.servers import Act, serving, telling, without_end
-
-# -- the listing
 
 
 def listing(row: Any) -> bytes:
@@ -49,26 +47,16 @@ def offering(config: bytes, *names: str, asked: list[str] | None = None) -> Act:
 
 ODD = {
     "no json": b"<html>",
-    "no utf-8": b'{"sha": "\xff"}',
-    "empty": b"",
-    "a list": b"[]",
     "deep": b'{"siblings": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
-    "many": b'{"siblings": [' + b"1," * 500_000 + b"1]}",
     "files that are a text": b'{"siblings": "config.json"}',
-    "files that are an object": b'{"siblings": {"a": 1}}',
     "files that are numbers": b'{"siblings": [1, 2]}',
-    "a name that is a number": listing({"rfilename": 7, "size": 1}),
     "no name": listing({"size": 1}),
-    "a size in words": listing({"rfilename": "a", "size": "many"}),
     "a size below zero": listing({"rfilename": "a", "size": -1}),
-    "a size that is true": listing({"rfilename": "a", "size": True}),
     "a size with a fraction": listing({"rfilename": "a", "size": 1.5}),
     "an endless size": b'{"siblings": [{"rfilename": "a", "size": 1e999}]}',
     "a huge size": listing({"rfilename": "a", "size": 10**19}),
     "a long number": b'{"siblings": [{"rfilename": "a", "size": ' + b"9" * 10_000 + b"}]}",
-    "a digest that is short": listing({"rfilename": "a", "size": 1, "lfs": {"sha256": "abc"}}),
     "a digest that is a number": listing({"rfilename": "a", "size": 1, "lfs": {"sha256": 5}}),
-    "a digest that is a list": listing({"rfilename": "a", "size": 1, "lfs": ["a" * 64]}),
 }
 
 
@@ -113,31 +101,15 @@ def test_where_the_hub_is_switched_off_the_sentence_says_so(monkeypatch: pytest.
         list_files("a/b", "http://127.0.0.1:9", None)
 
 
-# -- names
-
-
-@pytest.mark.parametrize("name", ["x\x00.bin", "x\x1b[2J.bin", "x\ud800.bin", "\u202ex.bin"])
-def test_a_name_that_is_no_text_is_not_plain_and_a_hubs_is_made_one(name: str) -> None:
-    assert not is_plain(name) or "\u202e" in name
-    with serving(telling(listing({"rfilename": name, "size": 0}))) as url:
-        assert set(list_files("a/b", url, None)) <= {"x.bin", "x\ufffd.bin"}
-
-
 BAD_NAMES = [
     r"..\..\x.safetensors",
-    r"C:\x.safetensors",
     "C:x.safetensors",
     "../x.safetensors",
-    "a/../../x.safetensors",
     "/etc/x.safetensors",
-    "//host/share/x.safetensors",
     "a//x.safetensors",
-    "./x.safetensors",
     "NUL.safetensors",
     "a/com1.safetensors",
     "x.safetensors.",
-    "x.safetensors ",
-    "a./x.safetensors",
     "x*.safetensors",
     f"{'x' * 300}.safetensors",
     "a/" * 30 + "x.safetensors",
@@ -193,14 +165,10 @@ ODD_FOLDERS = {
     MIMI_NAME: [
         "[" * 5_000,
         '{"a": {"dtype": [], "shape": [1], "data_offsets": [0, 4]}}',
-        '{"a": {"dtype": "F32", "shape": {"b": 1}, "data_offsets": [0, 4]}}',
         '{"a": {"dtype": "F32", "shape": [1], "data_offsets": []}}',
-        '{"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, "4"]}}',
         '{"a": {"dtype": "F32", "shape": [-1, -1], "data_offsets": [0, 4]}}',
         '{"a": {"dtype": "F32", "shape": [' + "9," * 100_000 + '1], "data_offsets": [0, 4]}}',
         '{"a": {"dtype": "F32", "shape": [' + "9" * 5_000 + '], "data_offsets": [0, 4]}}',
-        '{"a": 5}',
-        "[]",
     ],
     MANIFEST_NAME: [
         "[" * 50_000, '{"files": ' + "[" * 50 + "]" * 50 + "}", "9" * 5_000, "{}", '{"files": [3]}',
@@ -223,9 +191,6 @@ def test_an_odd_file_of_a_folder_is_a_sentence(name: str, content: str, tmp_path
         (check_against_manifest if name == MANIFEST_NAME else read_layout)(tmp_path)
 
 
-# -- the transfer
-
-
 def fetch(url: str, folder: Path, size: int, sha256: str = "") -> None:
     file = RemoteFile("x.bin", "a/b", "x.bin", "main", size, sha256)
     FileTransfer(folder, url, None, threading.Event()).fetch(file, lambda done, verifying: None)
@@ -241,26 +206,6 @@ def test_what_is_longer_than_announced_is_not_kept(size: int, tmp_path: Path) ->
         ):
             fetch(url, tmp_path, size)
         assert list(tmp_path.iterdir()) == []
-
-
-def test_an_empty_file_stays_empty_whatever_the_hub_sends(tmp_path: Path) -> None:
-    with serving(without_end) as url:
-        fetch(url, tmp_path, 0)
-    assert (tmp_path / "x.bin").read_bytes() == b""
-
-
-def test_the_file_never_grows_beyond_what_was_announced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes = []
-    delete = transfer.delete_file
-
-    def measured(path: Path, **options: bool) -> None:
-        sizes.append(path.stat().st_size if path.exists() else 0)
-        delete(path, **options)
-
-    monkeypatch.setattr(transfer, "delete_file", measured)
-    with serving(without_end) as url, pytest.raises(ModelError):
-        fetch(url, tmp_path, 100_000)
-    assert sizes and max(sizes) <= 100_000
 
 
 def test_an_answer_that_begins_elsewhere_is_not_appended(tmp_path: Path) -> None:
@@ -325,9 +270,6 @@ def test_a_second_request_is_made_to_a_hub_without_encryption_as_the_first(tmp_p
     with serving(lambda request: answers.pop(0)(request)) as url:
         fetch(url, tmp_path, 1)
     assert not answers
-
-
-# -- two at once
 
 
 def repository(folder: Path) -> Path:
@@ -401,39 +343,3 @@ def test_the_lock_of_a_download_that_was_killed_is_free(tmp_path: Path) -> None:
     child.stdout.close()
     assert told[0].waiting and told[-1].share == 1
     assert {path.name for path in here.iterdir()} == {CONFIG_NAME, TOKENIZER_NAME, MIMI_NAME, LM_NAME, MANIFEST_NAME}
-
-
-def test_a_lock_is_held_by_one_at_a_time(tmp_path: Path) -> None:
-    inside, most, errors = 0, 0, []
-    count = threading.Lock()
-
-    def work() -> None:
-        nonlocal inside, most
-        try:
-            for _ in range(30):
-                with locked(tmp_path / "lock", threading.Event().is_set):
-                    with count:
-                        inside += 1
-                        most = max(most, inside)
-                    with count:
-                        inside -= 1
-        except OSError as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert most == 1 and not errors and not list(tmp_path.iterdir())
-
-
-def test_what_has_come_stays_when_an_answer_is_not_taken(tmp_path: Path) -> None:
-    file = RemoteFile("w.bin", "a/b", "w.bin", "main", 10, "")
-    with serving(telling(b"defghij", 206, Content_Encoding="gzip", Content_Range="bytes 3-9/10")) as hub:
-        one = FileTransfer(tmp_path, hub, None, threading.Event())
-        part = one._part(file)
-        part.write_bytes(b"abc")
-        with pytest.raises(ModelError, match="packed"):
-            one.fetch(file, lambda done, verifying: None)
-    assert part.read_bytes() == b"abc"
