@@ -70,18 +70,3 @@ def test_the_short_run_leaves_out_what_is_slow_and_what_needs_torch(tmp_path: Pa
     assert "Left out for want of libkame.so.1: 1" in printed and "Left out for want of libkame.so.2: 1" in printed
     assert "Left out for want of kame-is-not-there: 1" in printed
     assert "2 passed, 5 skipped, 1 deselected, 1 error" in printed
-
-
-@pytest.mark.slow
-def test_the_whole_run_has_all_of_it(tmp_path: Path) -> None:
-    printed = run(tmp_path, "--deselect", "test_broken.py", "--ignore", "test_broken.py")
-    assert "test_slow PASSED" in printed and printed.count("test_step PASSED") == 2
-
-
-@pytest.mark.slow
-def test_what_failed_is_run_again_alone(tmp_path: Path) -> None:
-    (tmp_path / "test_fails.py").write_text("def test_fails(): assert False\n")
-    kept = ("-p", "cacheprovider", "-o", "cache_dir=kept", "test_fails.py", "test_library_later.py")
-    run(tmp_path, *kept)
-    printed = run(tmp_path, *kept, "--last-failed")
-    assert "1 failed" in printed and "INTERNALERROR" not in printed

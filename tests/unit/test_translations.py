@@ -158,18 +158,6 @@ def test_lost_placeholders_are_listed(tool: ModuleType, tmp_path: Path, monkeypa
     assert tool.check() == ["kame_de.ts: “&Quit” (TalkMenu) is not translated.", behind]
 
 
-def test_a_changed_text_is_told_in_both(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    german = tmp_path / "kame_de.ts"
-    before = (tool.FOLDER / german.name).read_text("utf-8")
-    german.write_text(before.replace("<source>&amp;Quit</source>", "<source>&amp;Leave</source>"), "utf-8")
-    monkeypatch.setattr(tool, "FOLDER", tmp_path)
-    assert "kame_de.ts: “&Quit” (TalkMenu) is not translated." in tool.check()  # before `update`, too
-    missing, gone = tool.update()
-    assert missing == "kame_de.ts: “&Quit” (TalkMenu) is not translated."
-    assert gone == "kame_de.ts: “&Leave” (TalkMenu) was removed, and with it “&Beenden”."
-    assert len(tool.translations(german)) == before.count("<message")  # what is translated stays
-
-
 def test_every_language_can_be_chosen(tool: ModuleType) -> None:
     there = [tool.language_of(path) for path in tool.languages()]
     assert declaration("window_language").choices == ("system", tool.SOURCE_LANGUAGE, *there)

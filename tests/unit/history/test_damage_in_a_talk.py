@@ -63,20 +63,6 @@ async def test_an_index_that_can_not_be_rebuilt_now_leaves_the_file_where_it_is(
     assert not path.with_name("history.sqlite3.broken").exists()
 
 
-@pytest.mark.parametrize("code", [_FULL, _BUSY])
-def test_an_index_not_rebuilt_at_first_is_no_damage(code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "PATIENCE_SECONDS", 0.0)
-    path = tmp_path / "history.sqlite3"
-    database.open_database(path).connection.close()
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as file:
-        file.execute("UPDATE words_config SET v = 99")
-    monkeypatch.setattr(schema, "remake_index", raising(_error(code)))
-    opened = database.open_database(path)
-    opened.connection.close()
-    assert "can't be opened" in opened.trouble and opened.notice == ""
-    assert not path.with_name("history.sqlite3.broken").exists()
-
-
 async def test_an_index_that_stays_damaged_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rebuilt = []
     remake = schema.remake_index
@@ -166,15 +152,6 @@ def test_a_file_that_may_not_be_written_is_no_damage(tmp_path: Path, monkeypatch
     assert "can't be opened" in opened.trouble and not path.with_name("history.sqlite3.broken").exists()
 
 
-async def test_a_text_that_a_job_can_not_read_is_no_damage_by_itself(tmp_path: Path) -> None:
-    async with kept(tmp_path) as history:
-        hold(history, "a", MOON)
-        for _ in range(2):
-            with contextlib.suppress(Exception):
-                await history._do(lambda file: b"\xff".decode())
-        assert history.notice == "" and {view.key for view in await history.conversations()} == {"a"}
-
-
 TEXTS = {"t": re.compile("tn*")}
 
 
@@ -217,21 +194,6 @@ def test_a_damaged_page_in_the_log_hides_none_of_the_file(tmp_path: Path) -> Non
         other.write_bytes(path.read_bytes())
         other.with_name("other-wal").write_bytes(data)
     assert _texts(other) == 8
-
-
-def test_rows_beside_a_damaged_one_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as file:
-        file.execute("CREATE TABLE t (a TEXT)")
-        for letter in "abcdefg":
-            file.execute("INSERT INTO t VALUES (?)", (letter * 4400,))  # a page holds the beginnings of all
-    data = bytearray(path.read_bytes())
-    leaf = next(at for at in range(4096, len(data), 4096) if data[at] == 0x0D)
-    for letter in b"bf":  # the number of the page with the rest
-        follows = data.rindex(letter, leaf, leaf + 4096) + 1
-        data[follows : follows + 4] = b"\xff\xff\xff\xff"
-    path.write_bytes(data)
-    assert _texts(path) == 5
 
 
 async def test_the_words_of_a_talk_that_the_rescue_did_not_keep_are_written_again(tmp_path: Path) -> None:

@@ -39,22 +39,6 @@ async def test_a_talk_is_there_after_a_restart_event_by_event(tmp_path: Path) ->
         assert told.events == tuple(events) and told.began == 1_700_000_001.0 and told.folder is None
 
 
-async def test_meters_are_left_out_and_nothing_else(tmp_path: Path) -> None:
-    async with kept(tmp_path) as history:
-        log = history.begin("a", Setup())
-        for event in (
-            e.LevelMeasured(0.1, -20, -20),
-            e.SoundMeasured(0.1, None, False, None, 0, 0),
-            e.OracleTaken(0.1, 1, 1, 0),
-            e.ContextMeasured(0.1, 1, 2),
-            e.OracleFed(0.2, 1, 1, 3.0),
-            e.TranscriptFinal(0.3, 1, "Hello.", 0.2),
-        ):
-            log.put(event)
-        (told,) = await history.talks("a")
-        assert [type(event).__name__ for event in told.events] == ["OracleFed", "TranscriptFinal"]
-
-
 async def test_one_holds_talk_after_talk_and_the_newest_is_first(tmp_path: Path) -> None:
     async with kept(tmp_path, clock=Clock()) as history:
         hold(history, "a", MOON, model="tiny")
@@ -104,25 +88,17 @@ async def test_it_is_written_while_the_talk_goes_on_and_at_once_when_a_turn_is_w
     ("typed", "keys"),
     [
         ("moon", "a"),
-        ("MOON", "a"),
         ("moo", "a"),
         ("oon", ""),
         ("grunen tee", "b"),
         ("grünen", "b"),
         ("zuck", "b"),
         ("moon kilom", "a"),
-        ("moo kilometres", ""),
-        ("moon tee", ""),
-        ("own", "b"),
         ("own tee", "b"),
         ("384,000", "a"),
         ('"', "ba"),
         ('moon"', "a"),
-        ("moon AND", ""),
         ("text:moon", ""),
-        ("moon*", "a"),
-        ("(moon", "a"),
-        ("^moon", "a"),
         ("-moon", "a"),
         ("NEAR(moon tonight)", ""),
         ("moon\0", "a"),
@@ -130,7 +106,6 @@ async def test_it_is_written_while_the_talk_goes_on_and_at_once_when_a_turn_is_w
         ("don't", "b"),
         ("月亮", "b"),
         ("  ", "ba"),
-        ("%", "ba"),
         ("_", "ba"),
     ],
 )
@@ -141,20 +116,13 @@ async def test_words_are_found_and_never_read_as_a_query(
     if not indexed:
         monkeypatch.setattr("app.history.schema._supports_index", lambda database: False)
         # Words are found inside others then, and with their accents.
-        keys = {"oon": "a", "grunen tee": "", "moo kilometres": "a"}.get(typed, keys)
+        keys = {"oon": "a", "grunen tee": ""}.get(typed, keys)
     async with kept(tmp_path, clock=Clock()) as history:
         hold(history, "a", MOON)
         hold(history, "b", TEA, ("I don’t know 今晚月亮很大 at all", "Ja."))
         await history.rename("b", "My own title")
         found = await history.conversations(typed)
         assert "".join(view.key for view in found) == keys
-
-
-async def test_a_page_that_was_pasted_is_looked_for_as_well(tmp_path: Path) -> None:
-    async with kept(tmp_path) as history:
-        hold(history, "a", MOON)
-        for typed, count in (("moon " * 5000, 1), ("x" * 5000, 0), ("b-" * 5000, 0), ('"' * 5000, 1)):
-            assert len(await history.conversations(typed)) == count
 
 
 async def test_a_snippet_shows_where_it_was_found(tmp_path: Path) -> None:

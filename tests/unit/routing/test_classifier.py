@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ import pytest
 
 from app.platform.installation import resource
 from app.research.benches.routing import run_routing
-from app.research.training.routing import fit, questions_digest, read_questions, softmax
+from app.research.training.routing import questions_digest, read_questions
 from app.routing.classifier import KINDS, KindClassifier
 
 QUESTIONS = resource("routing", "questions.jsonl")
@@ -89,15 +88,6 @@ def test_a_table_for_other_kinds_or_another_tokenizer_is_refused(tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_the_training_questions_are_enough_and_distinct() -> None:
-    rows = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
-    counts = Counter(row["kind"] for row in rows)
-    assert set(counts) == set(KINDS)
-    assert min(counts.values()) >= 260
-    assert len({" ".join(sorted(_words(row["text"]))) for row in rows}) == len(rows)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("path", [HELD_OUT, MT_BENCH], ids=["held out", "MT-Bench"])
 def test_no_training_question_is_nearly_one_of_a_test_set(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
@@ -119,23 +109,3 @@ def test_held_out_questions_are_told_and_the_bench_says_so() -> None:
     assert held_out.policy_changes <= held_out.bare_changes
     assert f"| held out | {held_out.questions} | {100 * held_out.right:.1f} |" in result.table()
     assert json.loads(json.dumps(result.document()))["sets"][0]["right"] == round(held_out.right, 4)
-
-
-@pytest.mark.slow
-def test_the_bench_scores_the_categories_of_mt_bench_that_are_kinds(tmp_path: Path) -> None:
-    held_out, mt_bench = tmp_path / "held_out.jsonl", tmp_path / "mt_bench.jsonl"
-    held_out.write_text(json.dumps({"kind": "creative", "text": "Write a poem about a hedgehog"}) + "\n")
-    talks = [("stem", "How does the cell copy its genes?"), ("roleplay", "Be a king.")]
-    lines = [json.dumps({"category": category, "turns": [text, "And why?"]}) for category, text in talks]
-    mt_bench.write_text("\n".join(lines))
-    first, *rest = run_routing(mt_bench, held_out, calls=0).sets
-    assert (first.questions, first.right) == (1, 1.0)
-    assert [one.questions for one in rest] == [1, 2, 1]
-
-
-@pytest.mark.slow
-def test_the_head_learns_what_is_there_to_learn() -> None:
-    y = np.array([0, 1, 2, 3, 4] * 6)
-    x = np.eye(5, dtype=np.float32)[y]
-    w, bias = fit(x, y, np.ones(len(y), np.float32), 1e-4)
-    assert (softmax(x @ w + bias).argmax(axis=1) == y).all()

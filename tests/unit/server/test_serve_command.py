@@ -12,7 +12,7 @@ from websockets.asyncio.client import connect
 
 from app.audio.io.pushed import PushedSource, SendingSink
 from app.cli import serve_command
-from app.cli.interrupts import unless, until_interrupted
+from app.cli.interrupts import until_interrupted
 from app.cli.output import OutputLost, Terminal
 from app.cli.parser import main
 from app.cli.serve_command import KEY_VARIABLE, server_key, server_tls
@@ -159,24 +159,3 @@ async def test_a_second_signal_is_not_held_back() -> None:
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     assert signal.getsignal(signal.SIGINT) is before
-
-
-async def test_work_is_waited_for_unless_it_is_stopped() -> None:
-    stopped = asyncio.Event()
-    assert await unless(stopped, asyncio.sleep(0))
-
-    async def fail() -> None:
-        raise UserError("No.")
-
-    with pytest.raises(UserError):
-        await unless(stopped, fail())
-    ended = asyncio.Event()
-
-    async def work() -> None:
-        try:
-            stopped.set()
-            await asyncio.Event().wait()
-        finally:
-            ended.set()
-
-    assert not await unless(stopped, work()) and ended.is_set()

@@ -13,16 +13,14 @@ from app.diagnostics.report import _shown
 from app.gui.oracle import card
 from app.models.selection import load_speeds
 from app.platform import installation
-from app.routing.classifier import KINDS as CLASSIFIED
 from app.services import documents
-from app.services.backends import EMPTY, KINDS, NAMES_ITSELF, UNREADABLE, parse_routes, write_routes
+from app.services.backends import EMPTY, NAMES_ITSELF, UNREADABLE, parse_routes, write_routes
 from app.services.bill_of_materials import read_bill
 from app.services.documents import CHUNK_BYTES, read_document
 from app.services.graphics_service import _reports
 from app.services.updates import UpdateService
 from app.session.control import BackendChoice, UserError
-from app.untrusted.files import read_json_line, read_line
-from app.untrusted.limits import CHILD_LINE, DOCUMENT_BYTES, MB, Limits, Refused
+from app.untrusted.limits import DOCUMENT_BYTES, MB
 from tests.support.pdf import pdf_of
 
 ODD = {
@@ -68,16 +66,6 @@ def test_a_pipe_in_place_of_a_small_file_is_not_waited_for(tmp_path: Path) -> No
     assert load_speeds(tmp_path / "speeds.json") == {}
 
 
-def test_a_childs_line_is_bounded() -> None:
-    few = Limits(10, kind=list)
-    pipe = io.BytesIO(b"[1, 2]\n" + b"x" * 11 + b"\n")
-    assert read_json_line(pipe, few) == [1, 2]
-    with pytest.raises(Refused, match="a line of it is longer"):
-        read_line(pipe, few)
-    with pytest.raises(Refused, match="no valid JSON"):
-        read_json_line(io.BytesIO(), CHILD_LINE)
-
-
 def test_what_a_launcher_prints_among_its_reports_is_passed_over() -> None:
     class Child:
         stdout = io.BytesIO(b"\n".join([b"[" * 50_000, b"x" * MB, b"[1]", b'{"step": "Fetching"}', b""]))
@@ -87,10 +75,6 @@ def test_what_a_launcher_prints_among_its_reports_is_passed_over() -> None:
 
 STEM = {"provider": "ollama", "model": "gemma3:4b"}
 CHOICE = BackendChoice("ollama", "gemma3:4b")
-
-
-def test_the_kinds_are_those_of_the_classifier() -> None:
-    assert KINDS == CLASSIFIED
 
 
 def test_what_is_written_is_understood() -> None:

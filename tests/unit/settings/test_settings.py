@@ -121,13 +121,10 @@ def test_the_file_holds_every_setting_and_no_secret(path: Path) -> None:
     ("key", "kept", "value"),
     [
         ("font_scale", 500, 200),
-        ("font_scale", 1, 80),
         ("answer_delay_ms", -80, 0),
         ("cap_dollars", 5000, 1000.0),
-        ("temperature", 3.5, 2.0),
         ("temperature", -0.5, -1.0),
         ("temperature", 0, 0.0),
-        ("temperature", -1, -1.0),
         ("answer_delay_ms", 10**400, 5000),
     ],
 )
