@@ -255,10 +255,7 @@ def test_a_swap_from_the_command_line_is_told_and_one_that_fails_changes_nothing
     ],
 )
 def test_a_talk_leaves_no_key_behind(
-    user: str,
-    run: Callable[..., tuple[int, dict, str]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    user: str, run: Callable[..., tuple[int, dict, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     question = sounds.write(tmp_path / "q.wav", sounds.question("103_2"))
     home = {name: str(tmp_path / name) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")}

@@ -67,8 +67,7 @@ def _reach_from_outside(child: subprocess.Popen, env: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "duplex",
-    [pytest.param(True, id="full duplex"), pytest.param(False, id="push to talk", marks=pytest.mark.slow)],
+    "duplex", [pytest.param(True, id="full duplex"), pytest.param(False, id="push to talk", marks=pytest.mark.slow)]
 )
 @in_real_time
 def test_a_question_asked_aloud_is_answered_aloud(duplex: bool, tmp_path: Path) -> None:

@@ -124,7 +124,4 @@ async def _as_server(data: bytes, folder: Path) -> str:
         return told[0] if told else ""
 
 
-BOUNDARIES = (
-    Boundary("voice-client", _SENT, _as_client),
-    Boundary("voice-server", _RECEIVED, _as_server),
-)
+BOUNDARIES = (Boundary("voice-client", _SENT, _as_client), Boundary("voice-server", _RECEIVED, _as_server))

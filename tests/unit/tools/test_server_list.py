@@ -11,14 +11,7 @@ import pytest
 
 from app.tools.base import ToolError
 from app.tools.mcp_tool import McpServer
-from app.tools.server_list import (
-    ServerEntry,
-    change_list,
-    named_servers,
-    read_list,
-    server_of,
-    wrong_entry,
-)
+from app.tools.server_list import ServerEntry, change_list, named_servers, read_list, server_of, wrong_entry
 from app.tools.toolbox import make_toolbox
 from tests.support.raising import raising
 

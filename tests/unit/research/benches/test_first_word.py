@@ -12,15 +12,7 @@ import pytest
 from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
 from app.research.benches.first_word import run
-from app.research.benches.first_word.asking import (
-    Measured,
-    Span,
-    Talk,
-    measure,
-    measured_talk,
-    sound_spans,
-    words_said,
-)
+from app.research.benches.first_word.asking import Measured, Span, Talk, measure, measured_talk, sound_spans, words_said
 from app.research.benches.recordings import Recording
 from app.session.control import UserError
 

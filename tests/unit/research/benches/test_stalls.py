@@ -13,11 +13,7 @@ from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
 from app.research.benches import stalls
 from app.research.benches.recordings import Turn, clean
-from app.research.benches.stalls import (
-    Asked,
-    StallingAsker,
-    StallsResult,
-)
+from app.research.benches.stalls import Asked, StallingAsker, StallsResult
 
 BEGIN = 10.0
 VOICE = np.full(SAMPLE_RATE, 0.2, np.float32)

@@ -30,10 +30,7 @@ from tests.support.tiny_kame import make_checkpoint
 
 pytestmark = pytest.mark.slow
 
-ITEMS = [
-    Item("a-1", "What is the capital of France?", "Paris"),
-    Item("a-2", "How many legs has a spider?", "8"),
-]
+ITEMS = [Item("a-1", "What is the capital of France?", "Paris"), Item("a-2", "How many legs has a spider?", "8")]
 TURNS = {
     "France": [
         "Can you tell me which city is the capital of France, Paris or Rome?",

@@ -5,11 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.research.corpus.dialogue import Dialogue, OracleEvent, Utterance, Word, in_order
-from app.research.corpus.oracle import (
-    HintRequest,
-    check_dialogues,
-    fault_of,
-)
+from app.research.corpus.oracle import HintRequest, check_dialogues, fault_of
 
 pytestmark = pytest.mark.slow
 

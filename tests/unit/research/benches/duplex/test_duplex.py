@@ -10,11 +10,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from app.research.benches.duplex.run import (
-    overlap_figures,
-    run_duplex,
-    score,
-)
+from app.research.benches.duplex.run import overlap_figures, run_duplex, score
 from app.research.benches.duplex.samples import Word, find_samples
 from app.session.control import SessionChoice, UserError
 

@@ -10,10 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.backend.base import BackendError, ChatRequest, StreamItem, Traits
-from app.research.benches.mtbench.asking import (
-    has_fact,
-    known_facts,
-)
+from app.research.benches.mtbench.asking import has_fact, known_facts
 from app.research.benches.mtbench.judge import UNJUDGED, Calibration
 from app.research.benches.mtbench.plan import (
     Plan,

@@ -19,13 +19,7 @@ from app.models.catalogue import ModelError
 from app.models.layout import read_layout
 from app.research.corpus.tokens import Corpus, Layout, open_corpus
 from app.research.training.kame.report import mean_losses, read_curves
-from app.research.training.kame.run import (
-    LossFunction,
-    LossWeights,
-    TrainSettings,
-    add_adapters,
-    inputs_of,
-)
+from app.research.training.kame.run import LossFunction, LossWeights, TrainSettings, add_adapters, inputs_of
 from app.research.training.kame.trainer import CURVES, Batches, Trainer, checkpoints
 from tests.support.closed_network import run_closed, why_not
 from tests.support.tiny_kame import LM, make_checkpoint
