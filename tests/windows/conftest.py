@@ -71,17 +71,8 @@ def building(
     with open(folder / "log", "w") as log:
         build = subprocess.Popen(
             [
-                sys.executable,
-                "packaging/build.py",
-                "windows",
-                "--python",
-                str(windows.base),
-                "--kind",
-                "online",
-                "--sign-with",
-                *map(str, certificate),
-                "--out",
-                str(folder),
+                *(sys.executable, "packaging/build.py", "windows", "--python", str(windows.base), "--kind", "online"),
+                *("--sign-with", *map(str, certificate), "--out", str(folder)),
             ],
             cwd=folder / "source",
             stdout=log,

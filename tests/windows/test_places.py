@@ -22,19 +22,9 @@ from tests.windows.wine import Wine
 
 SHELL_FOLDERS = "HKEY_CURRENT_USER\\Software\\Microsoft\\Windows\\CurrentVersion\\Explorer\\"
 VISUAL_C = (
-    "concrt140",
-    "msvcp140",
-    "msvcp140_1",
-    "msvcp140_2",
-    "msvcp140_atomic_wait",
-    "msvcp140_codecvt_ids",
-    "vcamp140",
-    "vccorlib140",
-    "vcomp140",
-    "vcruntime140",
-    "vcruntime140_1",
-    "vcruntime140_threads",
-)
+    "concrt140 msvcp140 msvcp140_1 msvcp140_2 msvcp140_atomic_wait msvcp140_codecvt_ids vcamp140 vccorlib140 vcomp140 "
+    "vcruntime140 vcruntime140_1 vcruntime140_threads"
+).split()
 """What the redistributable installs. Windows itself contains only ucrtbase.dll."""
 
 
