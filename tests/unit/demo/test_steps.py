@@ -1,4 +1,4 @@
-"""The order of the demo's steps, its figures, and what it finds on this machine."""
+"""The demo's figures, and what it finds on this machine."""
 
 import json
 
@@ -7,34 +7,9 @@ import pytest
 
 from app.demo.base import DemoFigure, DemoResult, chosen_backends
 from app.demo.service import QUESTIONS, DemoService, document, lines
-from app.demo.steps import IDLE_SECONDS, Steps
 from app.services.backend_service import Offer
 from app.session.control import UserError
 from tests.support.demo_talk import DEAR, FIRST, SECOND
-
-
-def test_from_the_first_question_to_the_figures_and_back() -> None:
-    steps, seen = Steps(3), []
-    steps.next(0.0)
-    now = 0.0
-    while steps.step != "start":
-        if steps.step == "preparing":
-            steps.play(now, 7.0)
-        if not seen or seen[-1][1:] != (steps.step, steps.number):
-            seen.append((now, steps.step, steps.number))
-        now += 0.1
-        steps.tick(now)
-    assert [(step, number) for _, step, number in seen] == [
-        ("question", 0),
-        ("question", 1),
-        ("question", 2),
-        ("ask", 2),
-        ("figures", 2),
-    ]
-    figures_at = seen[-1][0]
-    assert 40 < figures_at < 50, "a booth's demo takes 45 seconds, if nobody asks"
-    assert now - figures_at >= IDLE_SECONDS
-
 
 GIVEN = (DemoFigure("A?", 1.0, 0.5), DemoFigure("B?", 1.2, 0.2), DemoFigure("C?", 2.0, 0.4))
 

@@ -41,11 +41,8 @@ QUESTION = "I would like to become a voyager next year."
 @pytest.mark.parametrize(
     ("heard", "whole", "beginning_lost", "vanished"),
     [
-        ("I would like to become a voyager next year", True, False, False),
         ("Eye would like to become the voyager next year", True, False, False),
         ("like to become a voyager next year", False, True, False),
-        ("I would like", False, False, False),
-        ("", False, False, True),
         ("wow", False, False, True),
     ],
 )

@@ -20,7 +20,6 @@ from app.research.corpus.make import (
     make_scripts,
     make_speech,
     make_tokens,
-    oracle_prompts,
     read_scripts,
 )
 from app.research.corpus.oracle import check_dialogues
@@ -159,19 +158,6 @@ def test_speech_in_a_language_that_nothing_here_recognises_is_refused(
     options = ["--as-they-are", "--steps", "scripts,speech", "--language", "it"]
     assert main(["corpus", "make", str(tmp_path / "corpus"), "--items", str(items), *options]) == 2
     assert "language (it)" in capsys.readouterr().err
-
-
-async def test_the_oracle_never_knows_more_than_was_said(tmp_path: Path) -> None:
-    corpus = await made(tmp_path, ScriptedBackend(reply))
-    for dialogue in corpus:
-        for prompt, event in oracle_prompts(dialogue, 0):
-            if prompt is None:
-                assert event.true and event.at > max(q.end for q, _ in exchanges(dialogue.words) if q.start < event.at)
-                continue
-            question = next(q for q, a in exchanges(dialogue.words) if q.start < event.at < a.end)
-            heard = prompt.text.split("now say: “")[1].split(" …”")[0].split()
-            assert heard == [word.text for word in question.words[: len(heard)]] and heard
-            assert question.words[len(heard) - 1].end < event.at and len(heard) < len(question.words)
 
 
 async def test_tokens_come_out_in_shards_whose_text_is_what_was_said(tmp_path: Path) -> None:

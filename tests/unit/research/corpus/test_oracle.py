@@ -27,12 +27,8 @@ def question(words: int = 12, pause: float = 0.0) -> Utterance:
     [
         ("It is near the water and you can walk there in ten minutes.", 0.3, ""),
         ("The hint says it is in Cambridge, so it is there.", 0.9, "speaks of the prompt"),
-        ("- Cambridge\n- Oxford", 0.6, "not spoken words"),
-        ("the the the the the the the the the", 0.6, "repeats itself"),
-        ("It is near the water.\nYou can walk there.", 0.3, "several lines"),
         (ANSWER, 0.3, "knows the answer too early"),
         (ANSWER, 0.9, "repeats the answer"),
-        ("Nobody can say that today, I fear, please ask again.", 0.97, "does not follow the hint"),
         ("", 0.9, "empty"),
     ],
 )

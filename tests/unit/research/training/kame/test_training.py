@@ -1,4 +1,4 @@
-"""Training: the published loss, exact resuming, several processes, and weights that the app loads."""
+"""Training: exact resuming, several processes, and weights that the app loads."""
 
 from __future__ import annotations
 
@@ -55,61 +55,6 @@ def write_corpus(folder: Path, dialogues: int = 12, frames: int = 24, seed: int 
 
 
 SETTINGS = TrainSettings(steps=6, batch=3, rate=1e-3, warm_up=2, save_every=3, precision="fp32")
-
-
-def numpy_loss(lm, tokens: torch.Tensor, weights: LossWeights) -> float:
-    """The loss by its formulas, in float64 and loops, from the model's logits."""
-    with torch.no_grad():
-        inputs = inputs_of(lm, tokens)
-        out, text = lm.forward_text(inputs.given, oracle_tokens=inputs.oracle)
-        sound = lm.forward_depformer_training(inputs.wanted, out)
-
-    def entropy(logits: torch.Tensor, target: int) -> float:
-        values = logits.double().numpy()
-        return float(np.log(np.exp(values - values.max()).sum()) + values.max() - values[target])
-
-    words, padding, first, others = [], [], [], []
-    wanted = inputs.wanted.numpy()
-    for item, step in np.ndindex(wanted.shape[0], wanted.shape[2]):
-        token = int(wanted[item, 0, step])
-        if token >= 0:
-            silent = token == 3 or (weights.one_text_mean and token == 0)
-            (padding if silent else words).append(entropy(text[item, 0, step], token))
-        for book in range(8):
-            code = int(wanted[item, 1 + book, step])
-            if 0 <= code < lm.card:
-                (others if book else first).append(entropy(sound[item, book, step], code))
-    assert len(first) == 18 and len(others) == 7 * 17, "a delayed codebook has no code in its first frame"
-    spoken = np.mean(words) + weights.padding * np.mean(padding)
-    if weights.one_text_mean:
-        spoken = (sum(words) + weights.padding * sum(padding)) / (len(words) + weights.padding * len(padding))
-    audio = (weights.first_book * sum(first) + sum(others)) / (weights.first_book * len(first) + len(others))
-    return float(spoken + weights.audio * audio)
-
-
-def random_tokens() -> torch.Tensor:
-    tokens = torch.randint(4, 60, (2, 18, 10), generator=torch.Generator().manual_seed(3))
-    tokens[:, 0, ::2] = 3
-    tokens[:, 0, 5] = 0
-    tokens[1, :, 8:] = -1  # shorter than the other
-    return tokens
-
-
-@pytest.mark.parametrize(
-    "weights", [LossWeights(), LossWeights(audio=1.5), LossWeights(one_text_mean=True, first_book=4.0)]
-)
-def test_the_loss_is_the_published_one(weights: LossWeights) -> None:
-    lm, tokens = model().eval(), random_tokens()
-    with torch.no_grad():
-        found = float(LossFunction(lm, weights)(tokens).total)
-    assert found == pytest.approx(numpy_loss(lm, tokens, weights), rel=1e-6)
-
-
-def test_every_weight_is_trained_in_bf16_too_where_its_own_codes_are_given() -> None:
-    lm = model().train()
-    with torch.autocast("cpu", torch.bfloat16):
-        LossFunction(lm, LossWeights(own_share=0.5))(random_tokens()).total.backward()
-    assert [name for name, value in lm.named_parameters() if value.grad is None] == []
 
 
 @torch.no_grad()
