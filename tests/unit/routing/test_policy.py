@@ -53,48 +53,34 @@ def test_before_any_evidence_it_is_everyday() -> None:
     assert talk.script.calls == 1
 
 
-def test_the_first_kind_needs_a_small_lead_only() -> None:
+STEM, MIXED = {"stem": 0.8}, {"stem": 0.60, "humanities": 0.3}
+CLEARLY = {"stem": 0.3, "reasoning": 0.3 + CLEAR + A_BIT}
+LITTLE = {"stem": 0.38, "reasoning": 0.38 + SOME + A_BIT}
+OTHER = {"stem": 0.35, "humanities": 0.35 + SOME + A_BIT}
+TOO_LITTLE = {"stem": 0.40, "reasoning": 0.40 + SOME - A_BIT}
+
+
+@pytest.mark.parametrize(
+    ("heard", "kinds"),
+    [
+        ([{"stem": 0.41, "reasoning": 0.39}, {"stem": 0.48, "reasoning": 0.40}], "everyday stem"),
+        ([STEM, CLEARLY], "stem reasoning"),
+        ([STEM, LITTLE, LITTLE], "stem stem reasoning"),
+        ([STEM, *[TOO_LITTLE] * 5], "stem " * 6),
+        ([STEM, LITTLE, OTHER, MIXED, OTHER, OTHER], "stem " * 5 + "humanities"),
+    ],
+    ids=["first", "clear", "a little twice", "too little", "not in succession"],
+)
+def test_a_kind_is_left_by_a_clear_lead_or_by_a_little_one_twice(heard: list[dict[str, float]], kinds: str) -> None:
     talk = _Talk()
-    assert talk.hear(stem=0.41, reasoning=0.39).kind == "everyday"
-    route = talk.hear(stem=0.48, reasoning=0.40)
-    assert route == Route("stem", 0.48, "sounds like stem (48 %)")
+    assert [talk.hear(**shares).kind for shares in heard] == kinds.split()
 
 
-def test_a_clear_lead_changes_the_kind_at_once() -> None:
+def test_why_a_kind_stays_is_told() -> None:
     talk = _Talk()
-    talk.hear(stem=0.8)
-    route = talk.hear(stem=0.3, reasoning=0.3 + CLEAR + A_BIT)
-    assert route.kind == "reasoning"
-    assert "no longer stem" in route.reason
-
-
-def test_a_little_lead_changes_it_the_second_time() -> None:
-    talk = _Talk()
-    talk.hear(stem=0.8)
-    shares = {"stem": 0.38, "reasoning": 0.38 + SOME + A_BIT}
-    first = talk.hear(**shares)
-    assert first.kind == "stem"
-    assert first.share == 0.38
-    assert first.reason == "stays with stem: reasoning leads by too little (44 to 38 %)"
-    assert talk.hear(**shares).kind == "reasoning"
-
-
-def test_too_small_a_lead_never_changes_it() -> None:
-    talk = _Talk()
-    talk.hear(stem=0.8)
-    for _ in range(5):
-        assert talk.hear(stem=0.40, reasoning=0.40 + SOME - A_BIT).kind == "stem"
-
-
-def test_leads_of_different_kinds_or_with_a_break_are_not_successive() -> None:
-    talk = _Talk()
-    talk.hear(stem=0.8)
-    lead = 0.35 + SOME + A_BIT
-    assert talk.hear(stem=0.35, reasoning=lead).kind == "stem"
-    assert talk.hear(stem=0.35, humanities=lead).kind == "stem"
-    assert talk.hear(stem=0.60, humanities=0.3).kind == "stem"
-    assert talk.hear(stem=0.35, humanities=lead).kind == "stem"
-    assert talk.hear(stem=0.35, humanities=lead).kind == "humanities"
+    assert talk.hear(stem=0.8) == Route("stem", 0.8, "sounds like stem (80 %)")
+    assert talk.hear(**LITTLE) == Route("stem", 0.38, "stays with stem: reasoning leads by too little (44 to 38 %)")
+    assert "no longer stem" in talk.hear(**LITTLE).reason
 
 
 def test_the_same_words_are_the_same_decision() -> None:
