@@ -245,14 +245,7 @@ asyncio.run(main())
     assert not any(map(_alive, children))
 
 
-SECRETS = (
-    "OPENAI_API_KEY",
-    "HF_TOKEN",
-    "KAME_KEY_SERVER",
-    "NVIDIA_API_KEY",
-    "AWS_SECRET_ACCESS_KEY",
-    "PYTHON_PASSWORD",
-)
+SECRETS = "OPENAI_API_KEY HF_TOKEN KAME_KEY_SERVER NVIDIA_API_KEY AWS_SECRET_ACCESS_KEY PYTHON_PASSWORD".split()
 
 
 @pytest.mark.slow

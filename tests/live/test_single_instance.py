@@ -431,27 +431,6 @@ def test_an_answer_that_is_none_is_a_sentence(runtime: Path, answer: bytes) -> N
             served.result()
 
 
-def test_only_so_many_are_heard_at_a_time(start: Callable[..., Window]) -> None:
-    window = start()
-    window.until("listening")
-    silent = [socket.socket(socket.AF_UNIX) for _ in range(16)]
-    try:
-        for one in silent:
-            one.connect(single_instance.address())
-        with pytest.raises(single_instance.NoAnswer):
-            single_instance.tell("press")
-    finally:
-        for one in silent:
-            one.close()
-    until = time.monotonic() + SECONDS
-    while True:  # it may not have noticed yet that they have gone
-        with contextlib.suppress(single_instance.NoAnswer):
-            assert single_instance.tell("press").ok
-            break
-        assert time.monotonic() < until
-    window.until("listening", "press")
-
-
 def test_only_this_user_may_reach_it(runtime: Path, start: Callable[..., Window]) -> None:
     folder = runtime / "kame-desktop"
     folder.mkdir(0o755)
