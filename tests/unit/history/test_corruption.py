@@ -260,26 +260,6 @@ async def test_what_does_not_fit_costs_nothing_else(tmp_path: Path) -> None:
         assert len((await history.talks("small"))[0].events) == 3 and "too large to be kept" in history.trouble
 
 
-async def test_one_talk_that_fails_costs_the_others_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "AGAIN_SECONDS", 3600.0)
-    async with kept(tmp_path) as history:
-        bad, good = history.begin("bad", Setup()), history.begin("good", Setup())
-        write: Callable[..., None] = bad.talk.write
-
-        def full(*arguments: object) -> None:
-            if arguments[2:] != (1,):  # no more than one event at a time fits
-                raise sqlite3.OperationalError("database or disk is full")
-            write(*arguments)
-
-        bad.talk.write = full
-        for at in (1.0, 2.0, 3.0):
-            bad.put(e.TranscriptPartial(at, 1, "", "Bad.", at))
-            good.put(e.TranscriptPartial(at, 1, "", "Good.", at))
-        assert {view.key for view in await history.conversations()} == {"bad", "good"}
-        assert [len((await history.talks(key))[0].events) for key in ("bad", "good")] == [3, 3]
-        bad.talk.write = write
-
-
 def test_opening_never_changes_a_sound_file(tmp_path: Path) -> None:
     path = tmp_path / "history.sqlite3"
     asyncio.run(_two(path))

@@ -63,28 +63,6 @@ async def test_an_index_that_can_not_be_rebuilt_now_leaves_the_file_where_it_is(
     assert not path.with_name("history.sqlite3.broken").exists()
 
 
-async def test_an_index_that_stays_damaged_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rebuilt = []
-    remake = schema.remake_index
-    monkeypatch.setattr(schema, "remake_index", lambda file: rebuilt.append(1) or remake(file))
-    async with kept(tmp_path) as history:
-        hold(history, "a", MOON)
-        await history.conversations()
-        log = history.begin("b", Setup())
-        real, failed = log.talk.write, []
-
-        def fail(*arguments: object) -> None:
-            if len(failed) < 5 and "broken" not in " ".join(os.listdir(tmp_path)):
-                failed.append(1)
-                raise _error(_DAMAGED_INDEX, sqlite3.DatabaseError)
-            real(*arguments)
-
-        log.talk.write = fail
-        log.put(_said(0.2, "Kept."))
-        assert await _words(history, "b") == ["Kept."] and len(rebuilt) == 1
-        assert {view.key for view in await history.conversations()} == {"a", "b"}
-
-
 async def test_damage_that_shows_while_closing_costs_no_word(tmp_path: Path) -> None:
     async with kept(tmp_path) as history:
         hold(history, "a", MOON)
@@ -246,31 +224,6 @@ async def test_events_wait_out_others_errors(error: Exception, tmp_path: Path, m
             await history._do(lambda file: None)
             assert log.talk.pending == 5 and history.trouble and "too large" not in history.trouble
         assert len(await _words(history, "a")) == 5 and history.trouble == ""
-
-
-async def test_a_talk_whose_conversation_another_process_erased_goes_on_though_another_talk_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(writer, "AGAIN_SECONDS", 3600.0)
-    async with kept(tmp_path) as history:
-        bad, good = history.begin("bad", Setup()), history.begin("good", Setup())
-        good.put(_said(0.1, "Before."))
-        await history.conversations()
-
-        def erase(file: database.OpenDatabase) -> None:
-            file.connection.execute("PRAGMA foreign_keys = OFF")
-            for table in ("events", "turns", "talks"):
-                file.connection.execute(f"DELETE FROM {table}")
-            file.connection.execute("DELETE FROM conversations WHERE key = 'good'")
-            file.connection.execute("PRAGMA foreign_keys = ON")
-
-        await history._do(erase)
-        write, bad.talk.write = bad.talk.write, raising(_error(_FULL))
-        for at in (0.2, 0.4):
-            bad.put(e.TranscriptPartial(at, 1, "", "Bad.", at))
-            good.put(e.TranscriptPartial(at, 2, "", "Good.", at))
-        assert len((await history.talks("good"))[0].events) == 2
-        bad.talk.write = write
 
 
 def test_no_word_of_a_damaged_talk_is_rescued_twice(tmp_path: Path) -> None:
