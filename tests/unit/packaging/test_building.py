@@ -15,12 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from building import windows
 from building.bom import bill_of_materials, pins
 from building.source import BuildError, Source, read_source
 from building.tools import uv_files
 from building.wheels import Target
-from building.windows_python import Python
 from installation.system_parts import MODEL_PARTS, SOUND_PARTS, WINDOW_PARTS, package_names
 from tests.unit.packaging.builds import UV, build, git, make_repository
 from tests.unit.packaging.fakes import program
@@ -233,30 +231,6 @@ def test_the_bill_for_one_system_lists_nothing_of_others(source):
     assert not only_elsewhere & set(names) and {"pywin32-ctypes", "tzdata", "numpy"} <= set(names)
     assert not [each for each in components for every in each["properties"] if every["name"].endswith("only-where")]
     assert not names["torch"]["hashes"], "it comes from an index whose files the locks don't name"
-
-
-def test_the_bill_of_the_offline_installer_has_the_hashes_of_its_files(project, source, tmp_path, monkeypatch):
-    wheel = tmp_path / "numpy-2.2.6-cp312-cp312-win_amd64.whl"
-    wheel.write_bytes(b"numpy")
-    monkeypatch.setattr(windows, "fetch", lambda *_: [wheel])
-    monkeypatch.setattr(windows, "compiled", lambda *_: b"program")
-    monkeypatch.setattr(
-        windows,
-        "made",
-        lambda _source, _kind, files, *_: next(file.data for file in files if file.path == "resources/bom.json"),
-    )
-    uv = project[1].with_name("uv-1-py3-none-win_amd64.whl")
-    python = Python("3.12.10", "ab" * 32, [])
-    [(_, bill)] = windows.build_windows(project[0], source, python, ["offline"], (), uv)
-    components = {each["name"]: each for each in json.loads(bill)["components"]}
-    for name, digest in (
-        ("numpy", hashlib.sha256(b"numpy").hexdigest()),
-        ("uv", hashlib.sha256(UV).hexdigest()),
-        ("CPython", "ab" * 32),
-    ):
-        assert components[name]["hashes"] == [{"alg": "SHA-256", "content": digest}]
-        assert components[name]["properties"][0]["value"] == "part of the installation"
-    assert components["CPython"]["version"] == "3.12.10"
 
 
 def test_a_package_without_a_recorded_licence_stops_the_build(source):

@@ -13,6 +13,15 @@ from installation.steps import Setup, Steps
 from tests.unit.packaging.fakes import LOCKS, posix_only, prepare, ready
 
 
+@pytest.fixture
+def with_card(machine, monkeypatch):
+    """The machine with a card and with room for its packages."""
+    monkeypatch.setattr(card, "has_nvidia_driver", lambda: True)
+    monkeypatch.setattr(card, "obstacle", lambda: "")
+    monkeypatch.setattr(card, "GPU_FREE_BYTES", 0)
+    return machine
+
+
 @posix_only
 def test_a_set_up_installs_by_hashes_once(machine):
     prepare(machine)
@@ -73,15 +82,12 @@ def test_on_windows_the_command_finds_its_place_itself(tmp_path, monkeypatch):
 
 
 @posix_only
-def test_the_short_tests_get_no_torch_even_where_there_is_a_graphics_card(machine, monkeypatch):
-    monkeypatch.setattr(card, "has_nvidia_driver", lambda: True)
-    monkeypatch.setattr(card, "obstacle", lambda: "")
-    monkeypatch.setattr(card, "GPU_FREE_BYTES", 0)
-    prepare(machine, "test")
-    assert machine.installs()[1:] == ["dev.txt", "models.txt", "models-dev.txt"]
-    assert ready(machine, "test") and not ready(machine, "test --all")
-    prepare(machine, "run")
-    assert machine.installs()[-1] == "gpu.txt", "the card is looked for when the app starts"
+def test_the_short_tests_get_no_torch_even_where_there_is_a_graphics_card(with_card):
+    prepare(with_card, "test")
+    assert with_card.installs()[1:] == ["dev.txt", "models.txt", "models-dev.txt"]
+    assert ready(with_card, "test") and not ready(with_card, "test --all")
+    prepare(with_card, "run")
+    assert with_card.installs()[-1] == "gpu.txt", "the card is looked for when the app starts"
 
 
 @posix_only
@@ -131,40 +137,34 @@ def test_a_tools_failure_becomes_sentences(tmp_path, printed, meaning):
 
 
 @posix_only
-def test_a_graphics_card_adds_its_lock_and_may_fail(machine, monkeypatch, capsys):
-    monkeypatch.setattr(card, "has_nvidia_driver", lambda: True)
-    monkeypatch.setattr(card, "obstacle", lambda: "")
-    monkeypatch.setattr(card, "GPU_FREE_BYTES", 0)
-    machine.set_uv("gpu.txt", "error: timed out")
-    prepare(machine)
-    assert machine.installs()[-1] == "gpu.txt"
-    assert stamp.read_stamp(machine)["gpu"]["state"] == "failed"
+def test_a_graphics_card_adds_its_lock_and_may_fail(with_card, capsys):
+    with_card.set_uv("gpu.txt", "error: timed out")
+    prepare(with_card)
+    assert with_card.installs()[-1] == "gpu.txt"
+    assert stamp.read_stamp(with_card)["gpu"]["state"] == "failed"
     assert "The app starts without it" in capsys.readouterr().out
 
-    machine.set_uv()
-    prepare(machine, "setup")
-    assert machine.installs()[-1] == "gpu.txt"
-    assert stamp.read_stamp(machine)["gpu"]["state"] == "installed"
+    with_card.set_uv()
+    prepare(with_card, "setup")
+    assert with_card.installs()[-1] == "gpu.txt"
+    assert stamp.read_stamp(with_card)["gpu"]["state"] == "installed"
 
 
 @posix_only
-def test_without_room_the_graphics_part_is_left_out(machine, monkeypatch, capsys):
-    monkeypatch.setattr(card, "has_nvidia_driver", lambda: True)
-    monkeypatch.setattr(card, "obstacle", lambda: "")
+def test_without_room_the_graphics_part_is_left_out(with_card, monkeypatch, capsys):
     monkeypatch.setattr(card, "GPU_FREE_BYTES", 10**18)
-    prepare(machine)
-    assert "gpu.txt" not in machine.installs()
+    prepare(with_card)
+    assert "gpu.txt" not in with_card.installs()
     assert "12 GB" in capsys.readouterr().out
 
 
 @posix_only
-def test_a_card_that_is_too_old_is_reported_and_gets_nothing(machine, monkeypatch, capsys):
-    monkeypatch.setattr(card, "has_nvidia_driver", lambda: True)
+def test_a_card_that_is_too_old_is_reported_and_gets_nothing(with_card, monkeypatch, capsys):
     monkeypatch.setattr(card, "obstacle", lambda: "The card is too old.")
-    prepare(machine)
-    assert "gpu.txt" not in machine.installs()
+    prepare(with_card)
+    assert "gpu.txt" not in with_card.installs()
     assert "The card is too old. The app starts on the built-in voice." in capsys.readouterr().out
-    assert ready(machine), "it isn't looked for at each start"
+    assert ready(with_card), "it isn't looked for at each start"
 
 
 @posix_only

@@ -293,12 +293,10 @@ def test_on_a_terminal_it_offers_to_start(installer, user):
     assert user.command.exists()
 
 
-def test_without_an_installation_there_is_nothing_to_remove(installer, user):
-    done = user.run("sh", installer, "--uninstall")
-    assert done.returncode == 2 and "No KAME Desktop was found" in done.stderr
-
-
-def test_an_unknown_option_installs_nothing(installer, user):
-    done = user.run("sh", installer, "--nonsense")
-    assert done.returncode == 2 and "--target FOLDER" in done.stderr
+@pytest.mark.parametrize(
+    ("option", "why"), [("--uninstall", "No KAME Desktop was found"), ("--nonsense", "--target FOLDER")]
+)
+def test_what_can_not_be_done_is_told_and_installs_nothing(installer, user, option, why):
+    done = user.run("sh", installer, option)
+    assert done.returncode == 2 and why in done.stderr
     assert user.files() == []

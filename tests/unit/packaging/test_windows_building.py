@@ -27,6 +27,7 @@ from installation.places import InstalledPlaces
 from installation.provision import LOCKS
 from installation.running import STILL_OPEN
 from installation.user_path import with_folder, without_folder
+from tests.support.servers import QuietHandler
 from tests.unit.packaging.fakes import LOCKS as LOCK_FOLDER
 from tests.unit.packaging.fakes import ROOT, posix_only
 from tests.windows.certificate import make_certificate
@@ -186,15 +187,12 @@ def test_the_uninstaller_removes_all_that_set_ups_leave(tmp_path):
     assert len(places.traces()) == 9 and left == []
 
 
-class Authority(http.server.BaseHTTPRequestHandler):
+class Authority(QuietHandler):
     """Refuses to confirm a time, and records the requests."""
 
     def do_POST(self):
         self.server.asked.append(self.headers["Content-Type"])
         self.send_error(503)
-
-    def log_message(self, *_words):
-        pass
 
 
 @pytest.mark.slow

@@ -25,29 +25,19 @@ pytestmark = pytest.mark.slow
 QUESTIONS = load_questions([101, 102, 103, 141])
 
 
-def judged(scores: Sequence[float]) -> list[Judgement]:
-    return [
+def result(folder: Path, name: str, *, first_sound: float = 0.9, scores: Sequence[float] = ()) -> Path:
+    """A folder with the document that `bench mtbench` itself writes."""
+    facts = ["Second place.", "Washington.", "No.", "No."]
+    answers = [
+        Answer("tandem", 0, question.number, 1, "", fact, first_sound=first_sound)
+        for question, fact in zip(QUESTIONS, facts, strict=True)
+    ]
+    judged = [
         Judgement("tandem", 0, question.number, 1, score, "", "")
         for question, score in zip(QUESTIONS, scores, strict=False)
     ]
-
-
-def result(
-    folder: Path,
-    name: str,
-    *,
-    first_sound: float = 0.9,
-    right: int = 2,
-    scores: Sequence[float] = (),
-) -> Path:
-    """A folder with the document that `bench mtbench` itself writes."""
-    facts = ["Second place.", "Washington.", "He works there as a nurse.", ""]
-    answers = [
-        Answer("tandem", 0, question.number, 1, "", fact if place < right else "No.", first_sound=first_sound)
-        for place, (question, fact) in enumerate(zip(QUESTIONS, facts, strict=False))
-    ]
     plan = Plan([System("tandem")], QUESTIONS, 1, None, folder)
-    found = MtBenchResult(plan, summarise([("tandem", "tandem", 0.0)], QUESTIONS, answers, judged(scores)))
+    found = MtBenchResult(plan, summarise([("tandem", "tandem", 0.0)], QUESTIONS, answers, judged))
     return written(folder, name, found.document())
 
 

@@ -12,13 +12,8 @@ pytestmark = pytest.mark.slow
 ANSWER = "It lies in Cambridge near the river and opens at ten every day but Monday."
 
 
-def question(words: int = 12, pause: float = 0.0) -> Utterance:
-    spoken = []
-    at = 1.0
-    for number in range(words):
-        at += pause if number == words // 2 else 0.0
-        spoken.append(Word(f"w{number}", at, at + 0.25, "user"))
-        at += 0.3
+def question() -> Utterance:
+    spoken = [Word(f"w{number}", 1.0 + 0.3 * number, 1.25 + 0.3 * number, "user") for number in range(12)]
     return Utterance("user", tuple(spoken))
 
 
