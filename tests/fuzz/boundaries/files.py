@@ -207,6 +207,7 @@ async def _document(data: bytes, folder: Path) -> str:
     return ""
 
 
+_RECORDINGS = lines_of(_values(_LINES), 12, lambda line: line + b"\n") | changed_bytes([b"\n".join(_LINES)])
 BOUNDARIES = (
     Boundary("settings", json_bytes(_SETTINGS), _settings),
     Boundary("prices", json_bytes(_PRICES), _prices),
@@ -217,16 +218,8 @@ BOUNDARIES = (
         st.deferred(lambda: changed_bytes(_exported()) | json_bytes(_values(_exported()))),
         _conversation,
     ),
-    Boundary(
-        "recording",
-        lines_of(_values(_LINES), 12, lambda line: line + b"\n") | changed_bytes([b"\n".join(_LINES)]),
-        _recorded,
-    ),
-    Boundary(
-        "replay",
-        lines_of(_values(_LINES), 12, lambda line: line + b"\n") | changed_bytes([b"\n".join(_LINES)]),
-        _replay,
-    ),
+    Boundary("recording", _RECORDINGS, _recorded),
+    Boundary("replay", _RECORDINGS, _replay),
     Boundary("history", st.deferred(lambda: changed_bytes(_databases())), _history),
     Boundary(
         "document",

@@ -12,13 +12,10 @@ import pytest
 from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
 from app.research.benches.first_word import run
-from app.research.benches.first_word.asking import Measured, Span, Talk, measure, measured_talk, sound_spans, words_said
+from app.research.benches.first_word.asking import Measured, Span, Talk, measured_talk
 from app.research.benches.recordings import Recording
 from app.session.control import UserError
 
-QUESTION = Recording("1", "What is the capital of Norway?", np.zeros(SAMPLE_RATE * 2, np.float32), 1.5)
-ASKED_AT = 10.0
-END = 11.5
 ROUND_S = 0.011
 
 
@@ -29,26 +26,6 @@ def sound(spans: Sequence[Span], seconds: float = 16.0) -> np.ndarray:
         time = np.arange(round(begin * SAMPLE_RATE), round(end * SAMPLE_RATE))
         out[time] = 0.2 * np.sin(time * 2 * np.pi * 150 / SAMPLE_RATE)
     return out
-
-
-def said(*words: tuple[str, float], opening: int = 0) -> list[e.Event]:
-    """Words of revision 3 and when each was over; the first `opening` ones are an opening's."""
-    return [e.AssistantSaid(at, 1, text, 3 if number >= opening else 0) for number, (text, at) in enumerate(words)]
-
-
-def measured(spans: Sequence[Span], events: Sequence[e.Event], question: Recording = QUESTION) -> Measured:
-    found = sound_spans(sound(spans))
-    return measure(question, ASKED_AT, found, events, words_said(events, 0.0), who="people", way="hands-free")
-
-
-def test_after_an_opening_the_answer_begins_where_it_sounds() -> None:
-    found = measured(
-        [(12.0, 12.3), (12.5, 13.0), (13.15, 14.0)],
-        said(("Hmm,", 12.32), ("let", 12.6), ("me", 12.8), ("see.", 13.04), ("Oslo", 13.6), ("is", 14.0), opening=4),
-    )
-    assert found.opening and found.said == "Oslo is"
-    assert found.first_sound == pytest.approx(0.5, abs=ROUND_S)
-    assert found.first_word == pytest.approx(13.15 - END, abs=ROUND_S) and found.first_new_word == found.first_word
 
 
 class FakeRecording:

@@ -6,33 +6,12 @@ import numpy as np
 import pytest
 
 from app.conversation import events as e
-from app.conversation.frame import FRAME_SAMPLES
 from app.conversation.words import fold
 from app.research.benches import overlap
 from app.research.benches.answers import OWN_VOICE, AnswersResult, Fact, FactsResult, JudgedAnswer, figures, judge
-from app.research.benches.audio import ChirpDetector, make_chirp
 from app.research.benches.recordings import Recording, Turn
-from tests.support import sounds
 
 pytestmark = pytest.mark.slow
-
-
-def hearings(sound: np.ndarray) -> list[int]:
-    """The samples at which the detector finds the end of a chirp."""
-    detector = ChirpDetector(make_chirp())
-    frames = np.pad(sound, (0, -len(sound) % FRAME_SAMPLES)).astype(np.float32).reshape(-1, FRAME_SAMPLES)
-    heard = [(number, detector.find(frame)) for number, frame in enumerate(frames)]
-    return [number * FRAME_SAMPLES + at for number, at in heard if at is not None]
-
-
-@pytest.mark.parametrize("begin", [0, 500, FRAME_SAMPLES - 100, FRAME_SAMPLES - 1, 3 * FRAME_SAMPLES])
-@pytest.mark.parametrize("gain", [1.0, 0.02])
-def test_a_chirp_is_found_to_the_sample_wherever_frames_cut_it(begin: int, gain: float) -> None:
-    chirp = make_chirp()
-    sound = sounds.room(1.0, dbfs=-70.0)
-    sound[begin : begin + len(chirp)] += gain * chirp
-    [ended] = hearings(sound)
-    assert abs(ended - (begin + len(chirp))) <= 1
 
 
 QUESTION = "I would like to become a voyager next year."

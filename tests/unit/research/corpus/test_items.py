@@ -13,6 +13,7 @@ import pytest
 
 from app.models.catalogue import ModelError
 from app.platform.children import child_environment
+from app.research.corpus.layouts import read_moshi
 from app.research.corpus.scripts import read_items
 
 pytestmark = pytest.mark.slow
@@ -87,6 +88,14 @@ def test_a_row_of_another_form_is_named(tmp_path: Path, form: Any, row: dict[str
     path.write_text(json.dumps(row))
     with pytest.raises(ModelError, match=r"Row 1 of items\.jsonl"):
         read_items(path, form)
+
+
+@pytest.mark.parametrize("content", ["", "[1, 2", '{"alignments": [["a", 1]]}'])
+def test_a_damaged_file_of_a_corpus_is_named(tmp_path: Path, content: str) -> None:
+    (tmp_path / "a.json").write_text(content)
+    (tmp_path / "list.jsonl").write_text(json.dumps({"path": "a.wav", "duration": 1.0}))
+    with pytest.raises(ModelError, match=r"a\.json"):
+        list(read_moshi(tmp_path / "list.jsonl"))
 
 
 def test_only_tokens_need_torch_and_say_so(tmp_path: Path) -> None:

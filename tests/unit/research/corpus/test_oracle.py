@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from app.research.corpus.dialogue import Dialogue, OracleEvent, Utterance, Word, in_order
@@ -47,34 +49,20 @@ def test_a_sound_corpus_passes() -> None:
     assert result.ok and not result.faults and result.events == 10
 
 
-def test_garbage_is_found_and_fails_the_check() -> None:
-    def broken(change) -> Dialogue:
-        dialogue = good()
-        change(dialogue)
-        return dialogue
-
-    def early(dialogue: Dialogue) -> None:
-        dialogue.events[1] = OracleEvent(1.5, ANSWER, 1.0, True)
-
-    def never(dialogue: Dialogue) -> None:
-        dialogue.events.pop()
-
-    def replaced(dialogue: Dialogue) -> None:
-        dialogue.events.append(OracleEvent(dialogue.events[1].at + 0.5, "It is closed, as far as I know today.", 0.97))
-
-    def unsorted(dialogue: Dialogue) -> None:
-        dialogue.words.reverse()
-
-    def another(dialogue: Dialogue) -> None:
-        dialogue.events[1] = OracleEvent(dialogue.events[1].at, "It lies in Oxford.", 1.0, True)
-
-    found = {
-        "event: has heard words that come later": early,
-        "an answer that the oracle never tells": never,
-        "a guess replaces the true answer": replaced,
-        "words are out of order": unsorted,
-        "event: the true answer is another one": another,
-    }
-    for fault, change in found.items():
-        result = check_dialogues([broken(change)])
-        assert fault in result.faults and not result.ok, fault
+@pytest.mark.parametrize(
+    ("fault", "change"),
+    [
+        (
+            "has heard words that come later",
+            lambda d: d.events.append(OracleEvent(1.5, d.events.pop().text, 1.0, True)),
+        ),
+        ("an answer that the oracle never tells", lambda d: d.events.pop()),
+        ("words are out of order", lambda d: d.words.reverse()),
+        ("the true answer is another one", lambda d: d.events.append(OracleEvent(d.events.pop().at, "N.", 1.0, True))),
+    ],
+)
+def test_garbage_is_found_and_fails_the_check(fault: str, change: Callable[[Dialogue], object]) -> None:
+    dialogue = good()
+    change(dialogue)
+    result = check_dialogues([dialogue])
+    assert fault in " ".join(result.faults) and not result.ok

@@ -1,4 +1,4 @@
-"""The parts of the bench of spoken MT-Bench: systems, key facts, the judge, costs, and files on disk."""
+"""The parts of the bench of spoken MT-Bench: systems, key facts, costs, and files on disk."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from app.backend.base import BackendError, ChatRequest, StreamItem, Traits
+from app.backend.base import ChatRequest, StreamItem, Traits
 from app.research.benches.mtbench.asking import has_fact, known_facts
-from app.research.benches.mtbench.judge import UNJUDGED, Calibration
 from app.research.benches.mtbench.plan import (
     Plan,
     Spending,
     System,
     Tools,
-    check_systems,
     estimate,
     load_questions,
     write_down,
@@ -69,15 +67,6 @@ def test_the_references_have_the_key_facts_but_for_those_that_are_wrong() -> Non
     assert has_fact(160, 1, "anything") is None
 
 
-def test_a_judge_must_tell_right_from_wrong() -> None:
-    assert Calibration((9.0, 8.0), (2.0, 1.0)).passed
-    blind = Calibration((9.0, 9.0), (9.0, 9.0))
-    assert blind.auc == 0.5 and not blind.passed and "withheld" in blind.sentence
-    assert Calibration((UNJUDGED,), (5.0,)).auc == 0.0
-    silent = Calibration((9.0, 8.0), (UNJUDGED, UNJUDGED))
-    assert silent.auc == 1.0 and not silent.passed and "withheld" in silent.sentence
-
-
 def test_what_a_run_costs_is_told_before() -> None:
     systems_ = [System("kame"), System("moshi")]
     found = estimate(systems_, 6, QUESTIONS, BackendChoice("openai"), lambda choice, usage: 0.001, last_oracle=True)
@@ -104,22 +93,14 @@ def test_a_run_stops_at_its_cap(tmp_path: Path) -> None:
         spending.check()
 
 
-def test_systems_that_would_be_mixed_or_can_not_be_simulated_are_refused() -> None:
-    twins = [System("typed", BackendChoice("compatible", "m", f"http://127.0.0.1:{port}/v1")) for port in (1, 2)]
-    with pytest.raises(UserError, match="Two systems"):
-        check_systems(twins, simulated=False)
-    with pytest.raises(UserError, match="real time only"):
-        check_systems([System("tandem"), System("kame")], simulated=True)
-    check_systems([System("tandem"), System("kame")], simulated=False)
+class _Fixed:
+    """A back-end with one answer."""
 
-
-class _Broken:
-    """A back-end whose every request fails, and which answers after `recovered` is set."""
-
-    name = model = "broken"
+    name = model = "fixed"
     traits = Traits()
-    recovered = False
-    answer = "Washington."
+
+    def __init__(self, answer: str) -> None:
+        self.answer = answer
 
     async def open(self) -> None: ...
 
@@ -128,24 +109,16 @@ class _Broken:
     @asynccontextmanager
     async def stream(self, request: ChatRequest) -> AsyncIterator[AsyncIterator[StreamItem]]:
         async def items() -> AsyncIterator[StreamItem]:
-            if not self.recovered:
-                raise BackendError("The server is full.")
             yield self.answer
 
         yield items()
 
 
 def test_the_routes_of_a_run_are_written(tmp_path: Path) -> None:
-    right, wrong = _Broken(), _Broken()
-    right.recovered = wrong.recovered = True
-    wrong.answer = "It is to your left."
-    systems_ = [System("typed", BackendChoice("compatible", name)) for name in ("wrong", "right")]
+    backends = {"wrong": _Fixed("It is to your left."), "right": _Fixed("Washington.")}
+    systems_ = [System("typed", BackendChoice("compatible", name)) for name in backends]
     plan = Plan(systems_, load_questions([102]), 1, None, tmp_path)
-
-    def backend(choice: BackendChoice) -> _Broken:
-        return right if choice.model == "right" else wrong
-
-    tools = Tools(None, backend, lambda backend, usage: None, None)  # type: ignore[arg-type]
+    tools = Tools(None, lambda choice: backends[choice.model], lambda *_: None, None)  # type: ignore[arg-type]
     result = run_mtbench(plan, tools, lambda text: None)
     routes, problems = parse_routes((tmp_path / "routes.json").read_text())
     assert routes == {"reasoning": BackendChoice("compatible", "right")} and not problems

