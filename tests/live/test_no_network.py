@@ -1,13 +1,13 @@
-"""No packet but to loopback: the first start, the demo and a whole talk, where every attempt would be seen."""
+"""No packet but to loopback: the first start and the demo, where every attempt would be seen. For a talk, see
+`test_talk_cli.py`.
+"""
 
-import json
 import os
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.support import sounds
 from tests.support.closed_network import Outcome, run_closed, why_not
 
 SECONDS = 240.0
@@ -102,13 +102,3 @@ def test_the_demo_sends_nothing(tmp_path: Path) -> None:
     demo = outcome(tmp_path, "-c", DEMO)
     assert "2 of 3" in demo.output, demo.output
     assert not demo.packets
-
-
-@pytest.mark.slow  # test_talk_cli has a talk in a closed network, too
-def test_a_whole_talk_sends_nothing(tmp_path: Path) -> None:
-    path = sounds.write(tmp_path / "q.wav", sounds.question("103_2"))
-    talk = outcome(tmp_path, "-m", "app", "talk", "--json", "--input", path, "--output", tmp_path / "a.wav")
-    assert talk.code == 0, talk.output
-    document = json.loads(talk.output[talk.output.index("{") :])
-    assert document["ok"] and [turn["speaker"] for turn in document["turns"]] == ["user", "assistant"]
-    assert not talk.packets

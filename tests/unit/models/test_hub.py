@@ -120,9 +120,7 @@ def test_a_token_is_not_sent_in_clear(hub, tmp_path: Path, monkeypatch: pytest.M
     assert hub.tokens == {""}
 
 
-def test_a_network_that_breaks_is_not_called_the_servers_fault(
-    hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_network_that_breaks_is_not_the_servers_fault(hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("ATTEMPTS", 1), ("TIMEOUT", 0.3), ("LEAST_PROGRESS", 10**9)):
         monkeypatch.setattr(transfer, name, value)
     hub.slow = threading.Event()

@@ -55,14 +55,6 @@ def compatible(url: str, model: str = "") -> BackendChoice:
     return BackendChoice("compatible", model, f"{url}/v1")
 
 
-def test_every_provider_is_on_view_and_the_router() -> None:
-    views = {view.key: view for view in Place().service.providers}
-    assert list(views) == [*PROVIDERS, ROUTER]
-    assert views["openai"].wants_key and views["openai"].key_name == "OPENAI_API_KEY" and views["openai"].suggestions
-    assert views["embedded"].url is None and views["compatible"].url == "" and views["ollama"].can_pull
-    assert (views[ROUTER].label, views[ROUTER].url) == ("Router: by kind of question", None)
-
-
 async def test_a_list_is_kept_for_ten_minutes_and_asked_again_when_told_to() -> None:
     place, script = Place(), Script()
     script.models = ["one", "two"]

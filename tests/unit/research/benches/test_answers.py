@@ -1,4 +1,4 @@
-"""The figures of the smaller benches, on sounds, words and events that are known."""
+"""The figures of the bench of facts and answers, on words and events that are known."""
 
 from __future__ import annotations
 
@@ -6,35 +6,10 @@ import numpy as np
 import pytest
 
 from app.conversation import events as e
-from app.conversation.words import fold
-from app.research.benches import overlap
 from app.research.benches.answers import OWN_VOICE, AnswersResult, Fact, FactsResult, JudgedAnswer, figures, judge
 from app.research.benches.recordings import Recording, Turn
 
 pytestmark = pytest.mark.slow
-
-
-QUESTION = "I would like to become a voyager next year."
-
-
-@pytest.mark.parametrize(
-    ("heard", "whole", "beginning_lost", "vanished"),
-    [
-        ("Eye would like to become the voyager next year", True, False, False),
-        ("like to become a voyager next year", False, True, False),
-        ("wow", False, False, True),
-    ],
-)
-def test_what_became_of_a_question(heard: str, whole: bool, beginning_lost: bool, vanished: bool) -> None:
-    asked = Recording("one", QUESTION, np.zeros(0, np.float32))
-    place = overlap.Place("loudspeaker, first conversation", {})
-    one = overlap.Outcome(place, asked, 3.0, fold(heard), fold(QUESTION), True, 0)
-    assert (one.whole, one.beginning_lost, one.vanished) == (whole, beginning_lost, vanished)
-    assert one.sound_whole
-    result = overlap.OverlapResult([one], [1])
-    row = f"| loudspeaker, first conversation | 1 | 1 | {whole:d} | {beginning_lost:d} | {vanished:d} |"
-    assert row in result.table() and "interrupted itself 1 times in 1 talks" in result.table()
-    assert len(result.document()["not_whole"]) == (not whole)
 
 
 FACT = Fact(Recording("1", "What is the capital?", np.zeros(0, np.float32)), ("oslo",), "places")
