@@ -42,24 +42,16 @@ async def _two(path: Path) -> None:
 
 
 ODD = "CAST(x'68FF69' AS TEXT)"
+PLACES = [
+    *("conversations title", "conversations setup", "conversations folder", "talks backends"),
+    *("talks opening", "talks folder", "turns text", "turns speaker"),
+]
 
 
 @pytest.mark.parametrize(
     "statement",
     [
-        *(
-            f"UPDATE {table} SET {column} = {ODD}"
-            for table, column in (
-                ("conversations", "title"),
-                ("conversations", "setup"),
-                ("conversations", "folder"),
-                ("talks", "backends"),
-                ("talks", "opening"),
-                ("talks", "folder"),
-                ("turns", "text"),
-                ("turns", "speaker"),
-            )
-        ),
+        *(f"UPDATE {table} SET {column} = {ODD}" for table, column in map(str.split, PLACES)),
         "UPDATE conversations SET created = 9e999, changed = 'yesterday', pinned = x'00'",
         "UPDATE conversations SET setup = '" + "[" * 50_000 + "', title = x'41'",
         "UPDATE talks SET turns = 'many', backends = '{', opening = 7, began = -9e999, folder = x'00'",

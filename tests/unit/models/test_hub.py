@@ -212,9 +212,6 @@ def test_the_catalogue_names_folders_that_every_system_takes() -> None:
         assert not set(folder_of(model).name) & set('<>:"/\\|?*')
 
 
-# -- models of the catalogue, pinned to a revision and digests
-
-
 def pinned(**changed: str) -> Model:
     """A model of two files in a repository on the loopback hub. `changed`: other digests, by file."""
     files = []

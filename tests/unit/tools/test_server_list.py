@@ -179,16 +179,10 @@ def test_letters_of_all_kinds_can_be_written(path: Path) -> None:
         (ServerEntry("b"), "“b” has no command yet"),
         (ServerEntry("b", command="x\0y"), "no command can hold"),
         (ServerEntry("b", "address", command="x"), "“b” has no address yet"),
+        (ServerEntry("b", "address", url="http://a b"), "none that can be asked"),
         *(
             (ServerEntry("b", "address", url=url), "none that can be asked")
-            for url in (
-                "ftp://x/topsecret",
-                "example.org/topsecret",
-                "https://",
-                "http://x:topsecret/",
-                "http://[topsecret",
-                "http://a b",
-            )
+            for url in "ftp://x/topsecret example.org/topsecret https:// http://x:topsecret/ http://[topsecret".split()
         ),
     ],
 )

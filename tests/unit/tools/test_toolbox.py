@@ -42,10 +42,8 @@ async def _echo(arguments: Mapping[str, Any]) -> str:
     ("arguments", "ok", "says"),
     [
         ('{"word": "a", "count": 2, "size": 1.5, "sure": true, "any": [1]}', True, "'count': 2"),
-        ('{"word": "a", "count": 2.0, "size": null}', True, "'word': 'a'"),
         pytest.param(" " * 200 + '{"word": "a"}', True, "'word': 'a'", id="blanks"),
         ("", False, "needs “word”"),
-        ("null", False, "needs “word”"),
         ('{"word": ', False, "no valid JSON"),
         ('["word"]', False, "one JSON object"),
         pytest.param("[" * 100_000, False, "longer than 64 KB", id="long"),
@@ -55,7 +53,6 @@ async def _echo(arguments: Mapping[str, Any]) -> str:
         ('{"word": NaN}', False, "is no number"),
         ('{"word": "a\\u001b[31mb\\u202ec\\ud800"}', True, "{'word': 'abc\ufffd'}"),
         ('{"word": 1}', False, "“word” of “fake” must be of type string"),
-        ('{"word": "a", "count": "2"}', False, "must be of type integer"),
         ('{"word": "a", "count": true}', False, "must be of type integer"),
         ('{"word": "a", "size": "big"}', False, "number or null"),
         ('{"word": "a", "wrod": "b"}', False, "does not take “wrod”"),

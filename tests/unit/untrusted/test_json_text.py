@@ -125,9 +125,6 @@ def test_a_nested_text_of_megabytes_takes_neither_memory_nor_time() -> None:
     assert spent < 5
 
 
-# -- megabytes of JSON are read value by value: other threads go on meanwhile, and the bounds hold
-
-
 @pytest.mark.slow
 def test_other_threads_get_their_turns() -> None:
     turns, done = 0, threading.Event()
