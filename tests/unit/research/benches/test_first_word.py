@@ -1,4 +1,4 @@
-"""`bench first-word`: what it measures, on made sound and events, and how it resumes."""
+"""`bench first-word`: what it measures, on made sound and events; how it resumes, and when it refuses."""
 
 from __future__ import annotations
 
@@ -11,11 +11,23 @@ import pytest
 
 from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
-from app.research.benches.first_word import run
-from app.research.benches.first_word.asking import Measured, Span, Talk, measured_talk
+from app.research.benches.first_word import run, stage
+from app.research.benches.first_word.asking import (
+    Measured,
+    Span,
+    Talk,
+    find,
+    measure,
+    measured_talk,
+    sound_spans,
+    words_said,
+)
 from app.research.benches.recordings import Recording
 from app.session.control import UserError
 
+QUESTION = Recording("1", "What is the capital of Norway?", np.zeros(SAMPLE_RATE * 2, np.float32), 1.5)
+ASKED_AT = 10.0
+END = 11.5
 ROUND_S = 0.011
 
 
@@ -26,6 +38,62 @@ def sound(spans: Sequence[Span], seconds: float = 16.0) -> np.ndarray:
         time = np.arange(round(begin * SAMPLE_RATE), round(end * SAMPLE_RATE))
         out[time] = 0.2 * np.sin(time * 2 * np.pi * 150 / SAMPLE_RATE)
     return out
+
+
+def said(*words: tuple[str, float], opening: int = 0) -> list[e.Event]:
+    """Words of revision 3 and when each was over; the first `opening` ones are an opening's."""
+    return [e.AssistantSaid(at, 1, text, 3 if number >= opening else 0) for number, (text, at) in enumerate(words)]
+
+
+def measured(spans: Sequence[Span], events: Sequence[e.Event], question: Recording = QUESTION) -> Measured:
+    found = sound_spans(sound(spans))
+    return measure(question, ASKED_AT, found, events, words_said(events, 0.0), who="people", way="hands-free")
+
+
+def test_the_first_word_begins_with_the_first_sound_where_no_opening_comes() -> None:
+    found = measured(
+        [(12.0, 13.2), (13.4, 13.9)],
+        said(("The", 12.2), ("capital", 12.7), ("of", 12.8), ("Norway", 13.2), ("is", 13.5), ("Oslo.", 13.9)),
+    )
+    assert found.first_sound == pytest.approx(0.5, abs=ROUND_S) and found.first_word == found.first_sound
+    assert found.first_word_end == pytest.approx(0.7, abs=ROUND_S)
+    assert found.first_new_word == pytest.approx(2.0, abs=ROUND_S)  # where “is” ends: both are one sound
+    assert not found.opening and not found.over_user and not found.too_early
+    assert found.said == "The capital of Norway is Oslo."
+
+
+def test_after_an_opening_the_answer_begins_where_it_sounds() -> None:
+    found = measured(
+        [(12.0, 12.3), (12.5, 13.0), (13.15, 14.0)],
+        said(("Hmm,", 12.32), ("let", 12.6), ("me", 12.8), ("see.", 13.04), ("Oslo", 13.6), ("is", 14.0), opening=4),
+    )
+    assert found.opening and found.said == "Oslo is"
+    assert found.first_sound == pytest.approx(0.5, abs=ROUND_S)
+    assert found.first_word == pytest.approx(13.15 - END, abs=ROUND_S) and found.first_new_word == found.first_word
+
+
+def test_a_voice_over_the_users_pause_is_counted_and_what_comes_after_the_end_is_measured() -> None:
+    found = measured([(10.8, 10.95), (12.1, 12.9)], said(("The", 10.94), ("Oslo", 12.9)))
+    assert found.over_user == pytest.approx(0.15, abs=ROUND_S) and not found.too_early
+    assert found.first_sound == pytest.approx(0.6, abs=ROUND_S)
+    assert found.said == "Oslo"  # what was said in the pause answers nothing
+
+
+def test_a_voice_that_goes_on_over_the_end_is_too_early_and_not_timed() -> None:
+    found = measured([(11.2, 12.4)], said(("Oslo", 11.9), ("it", 12.2), ("is", 12.4)))
+    assert found.too_early and found.over_user == pytest.approx(0.3, abs=ROUND_S)
+    assert found.first_sound is None and found.first_word is None and found.first_new_word is None
+
+
+def test_a_question_is_found_in_the_recording_to_the_sample() -> None:
+    chance = np.random.default_rng(3)
+    question = np.convolve(chance.standard_normal(SAMPLE_RATE), np.ones(8) / 8, "same").astype(np.float32)
+    recording = np.zeros(3 * SAMPLE_RATE, np.float32)
+    recording[12_345 : 12_345 + len(question)] = 0.3 * question
+    place, alike = find(question, recording)
+    assert place == 12_345 and alike > 0.999
+    recording[20_000:26_000] = 0  # a gap in the playback
+    assert find(question, recording)[1] < 0.95
 
 
 class FakeRecording:
@@ -128,3 +196,12 @@ def test_a_run_that_stops_continues_where_it_was(tmp_path: Path) -> None:
         "| synthetic | hands-free | 20 | 0 | 0.21, 0.40 | 0.71, 0.90 | 0.91, 1.10 | 1.21, 1.40 | 20 | 0 | 0 |" in table
     )
     assert "load before a talk" in table and table.count("It failed.") == 1
+
+
+def test_a_busy_machine_is_refused_after_a_wait() -> None:
+    waits: list[float] = []
+    loads = iter([2.0, 1.1, 0.6])
+    assert stage.wait_until_idle(read_load=lambda: next(loads), sleep=waits.append) == 0.6
+    assert len(waits) == 2
+    with pytest.raises(UserError, match=r"busy \(load 1\.5\).*--busy"):
+        stage.wait_until_idle(patience=20, read_load=lambda: 1.5, sleep=waits.append)

@@ -1,4 +1,4 @@
-"""Training: exact resuming, several processes, and weights that the app loads."""
+"""Training: the published loss, exact resuming, adapters, several processes, and weights that the app loads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,14 @@ from app.models.catalogue import ModelError
 from app.models.layout import read_layout
 from app.research.corpus.tokens import Corpus, Layout, open_corpus
 from app.research.training.kame.report import mean_losses, read_curves
-from app.research.training.kame.run import LossFunction, LossWeights, TrainSettings, add_adapters, inputs_of
+from app.research.training.kame.run import (
+    LossFunction,
+    LossWeights,
+    TrainSettings,
+    add_adapters,
+    fuse_adapters,
+    inputs_of,
+)
 from app.research.training.kame.trainer import CURVES, Batches, Trainer, checkpoints
 from tests.support.closed_network import run_closed, why_not
 from tests.support.tiny_kame import LM, make_checkpoint
@@ -55,6 +62,81 @@ def write_corpus(folder: Path, dialogues: int = 12, frames: int = 24, seed: int 
 
 
 SETTINGS = TrainSettings(steps=6, batch=3, rate=1e-3, warm_up=2, save_every=3, precision="fp32")
+
+
+def numpy_loss(lm, tokens: torch.Tensor, weights: LossWeights) -> float:
+    """The loss by its formulas, in float64 and loops, from the model's logits."""
+    with torch.no_grad():
+        inputs = inputs_of(lm, tokens)
+        out, text = lm.forward_text(inputs.given, oracle_tokens=inputs.oracle)
+        sound = lm.forward_depformer_training(inputs.wanted, out)
+
+    def entropy(logits: torch.Tensor, target: int) -> float:
+        values = logits.double().numpy()
+        return float(np.log(np.exp(values - values.max()).sum()) + values.max() - values[target])
+
+    words, padding, first, others = [], [], [], []
+    wanted = inputs.wanted.numpy()
+    for item, step in np.ndindex(wanted.shape[0], wanted.shape[2]):
+        token = int(wanted[item, 0, step])
+        if token >= 0:
+            silent = token == 3 or (weights.one_text_mean and token == 0)
+            (padding if silent else words).append(entropy(text[item, 0, step], token))
+        for book in range(8):
+            code = int(wanted[item, 1 + book, step])
+            if 0 <= code < lm.card:
+                (others if book else first).append(entropy(sound[item, book, step], code))
+    assert len(first) == 18 and len(others) == 7 * 17, "a delayed codebook has no code in its first frame"
+    spoken = np.mean(words) + weights.padding * np.mean(padding)
+    if weights.one_text_mean:
+        spoken = (sum(words) + weights.padding * sum(padding)) / (len(words) + weights.padding * len(padding))
+    audio = (weights.first_book * sum(first) + sum(others)) / (weights.first_book * len(first) + len(others))
+    return float(spoken + weights.audio * audio)
+
+
+def random_tokens() -> torch.Tensor:
+    tokens = torch.randint(4, 60, (2, 18, 10), generator=torch.Generator().manual_seed(3))
+    tokens[:, 0, ::2] = 3
+    tokens[:, 0, 5] = 0
+    tokens[1, :, 8:] = -1  # shorter than the other
+    return tokens
+
+
+@pytest.mark.parametrize(
+    "weights", [LossWeights(), LossWeights(audio=1.5), LossWeights(one_text_mean=True, first_book=4.0)]
+)
+def test_the_loss_is_the_published_one(weights: LossWeights) -> None:
+    lm, tokens = model().eval(), random_tokens()
+    with torch.no_grad():
+        found = float(LossFunction(lm, weights)(tokens).total)
+    assert found == pytest.approx(numpy_loss(lm, tokens, weights), rel=1e-6)
+
+
+def test_a_share_of_its_own_codes_is_given_as_the_model_would_choose_them() -> None:
+    lm, tokens = model(), random_tokens()
+    plain, mixed = LossFunction(lm, LossWeights()), LossFunction(lm, LossWeights(own_share=0.5))
+    before, given, true = tokens.clone(), inputs_of(lm, tokens), inputs_of(lm, tokens)
+    mixed._give_own(given, 1.0, seed=1)
+    own = given.given[:, 1:9] != true.given[:, 1:9]
+    known = (true.given[:, 1:9] >= 0) & (true.given[:, 1:9] < lm.card)
+    assert own[known].float().mean() > 0.8 and not own[~known].any(), "only codes, and nothing that is no code"
+    others = [0, *range(9, 17)]
+    assert torch.equal(given.given[:, others], true.given[:, others]) and torch.equal(given.wanted, true.wanted)
+    assert torch.equal(tokens, before)
+    with torch.no_grad():
+        lm.train()
+        first, second = float(mixed(tokens, seed=1).total), float(mixed(tokens, seed=2).total)
+        assert len({first, second, float(plain(tokens).total)}) == 3
+        assert float(mixed(tokens, seed=1).total) == first, "the seed draws the frames and the codes"
+        lm.eval()
+        assert float(mixed(tokens).total) == float(plain(tokens).total), "where nothing is learnt all codes are true"
+
+
+def test_every_weight_is_trained_in_bf16_too_where_its_own_codes_are_given() -> None:
+    lm = model().train()
+    with torch.autocast("cpu", torch.bfloat16):
+        LossFunction(lm, LossWeights(own_share=0.5))(random_tokens()).total.backward()
+    assert [name for name, value in lm.named_parameters() if value.grad is None] == []
 
 
 @torch.no_grad()
@@ -108,6 +190,27 @@ def test_a_run_that_was_stopped_goes_on_to_the_bit(tmp_path: Path, adapters: int
     losses = [[line["loss"] for line in read_curves(tmp_path / name / CURVES)] for name in ("whole", "stopped")]
     assert losses[0] == losses[1]
     assert len(checkpoints(tmp_path / "stopped")) == 2
+
+
+def test_adapters_change_nothing_at_first_train_nothing_else_and_are_fused(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus")
+    tokens = Batches([corpus], 3, 0).at(0)
+    plain, adapted = model(), model(4)
+    before = adapted.state_dict()
+    frozen = {name: value.clone() for name, value in before.items() if "lora" not in name and "oracle" not in name}
+    with torch.no_grad():
+        assert torch.equal(
+            LossFunction(plain, LossWeights())(tokens).total, LossFunction(adapted, LossWeights())(tokens).total
+        )
+    Trainer(adapted, Batches([corpus], 3, 0), SETTINGS, tmp_path / "run").run()
+    after = adapted.state_dict()
+    assert all(torch.equal(value, after[name]) for name, value in frozen.items())
+    assert not torch.equal(after["oracle_emb.weight"], plain.state_dict()["oracle_emb.weight"])
+    with torch.no_grad():
+        learnt = LossFunction(adapted, LossWeights())(tokens).total
+        fuse_adapters(adapted)
+        assert float(LossFunction(adapted, LossWeights())(tokens).total) == pytest.approx(float(learnt), rel=1e-5)
+    assert set(adapted.state_dict()) == set(plain.state_dict())
 
 
 def test_it_learns_to_say_what_the_oracle_says(tmp_path: Path) -> None:
