@@ -15,6 +15,7 @@ import struct
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
@@ -111,7 +112,7 @@ class Instance(QObject):
             connection.setReadBufferSize(2 * COMMAND.bytes)
             connection.readyRead.connect(self._on_readable)
             connection.disconnected.connect(self._on_disconnected)
-            timer(connection, TIMEOUT_MS, lambda gone=connection: gone.abort()).start()
+            timer(connection, TIMEOUT_MS, partial(QLocalSocket.abort, connection)).start()
             if connection.bytesAvailable():
                 self._read_from(connection)
 
