@@ -91,13 +91,13 @@ def test_what_changes_the_world_is_done_once_for_a_complete_question(unasked: bo
     assert len(mail.sent) == 1 and mail.sent[0] >= talk.of(e.TranscriptFinal)[0].at
 
 
-def test_not_by_the_backend_at_the_side_too() -> None:
+def test_it_is_not_answered_by_the_secondary_backend_too() -> None:
     mail, talk = with_mail(secondary=scripted("secondary"))
     assert len(mail.sent) == 1 and [c.secondary for c in talk.of(e.OracleCounted)].count(True) > 0
 
 
 @pytest.mark.parametrize("seconds", [1.0, 4.5])
-def test_nor_again_when_the_backend_fails_after_it_or_is_swapped_in_mid_answer(seconds: float) -> None:
+def test_it_is_not_answered_again_when_the_backend_fails_after_it_or_is_swapped_in_mid_answer(seconds: float) -> None:
     mail, talk = with_mail(fails="bad", during=at(seconds, choose("bad" if seconds < 2 else "new")))
     assert len(mail.sent) == 1
     assert ("old" if seconds < 2 else "new") in talk.said(1)
@@ -239,7 +239,7 @@ def test_tools_that_are_still_being_opened_at_the_end_are_closed() -> None:
     assert slow.closed and talk.of(e.SessionEnded)[0].at < 20
 
 
-def test_the_backend_at_the_side_that_takes_over_is_no_longer_at_the_side() -> None:
+def test_the_secondary_backend_that_takes_over_is_no_longer_secondary() -> None:
     class LaterBroken(ScriptedBackend):
         async def _items(self, reply: ScriptedAnswer):  # type: ignore[no-untyped-def,override]
             if asyncio.get_running_loop().time() > 12:
@@ -266,7 +266,7 @@ def test_the_backend_at_the_side_that_takes_over_is_no_longer_at_the_side() -> N
     assert later and not any(r.secondary for r in later)
 
 
-def test_one_backends_wish_for_rest_is_not_anothers() -> None:
+def test_one_backends_retry_delay_is_not_anothers() -> None:
     busy = Failing("busy", "quota", times=1, retry_after=3600.0)
     quick = ScriptedBackend(lambda request: answer(words_of("quick", 5)), name="QUICK", model="quick")
     router = RouterBackend(
@@ -346,7 +346,7 @@ def test_a_swap_after_an_early_start_that_was_taken_back_takes_the_answer_over(h
     assert answered is not None and not answered.interrupted, "it went on"
 
 
-async def test_a_router_that_is_chosen_again_is_created_again_with_the_table_of_now() -> None:
+async def test_a_router_that_is_chosen_again_is_created_again_with_the_current_table() -> None:
     made: list[ScriptedBackend] = []
 
     async def make(choice: BackendChoice) -> Backend:
@@ -429,7 +429,7 @@ def test_a_backend_of_a_routers_table_is_reported_and_not_the_router(secondary: 
     assert all(f.sentence.startswith("The comparison model: ") == secondary for f in talk.of(e.Failure))
 
 
-def test_the_backend_at_the_side_that_a_conversation_began_without_is_reported() -> None:
+def test_the_secondary_backend_that_a_conversation_began_without_is_reported() -> None:
     async def make(choice: BackendChoice) -> Backend:
         raise BackendError("There is no key for it.", "key")
 

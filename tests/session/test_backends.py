@@ -39,7 +39,7 @@ def talk_with_cap(cap: float, **more: object) -> Talk:
     return simulate(TURNS, lambda r: answer("Here you are, that is all."), seconds=125, cost=priced, cap=cap, **more)  # type: ignore[arg-type]
 
 
-def test_a_cap_slows_restarts_first_then_stops_and_is_reported_and_the_conversation_continues() -> None:
+def test_a_cap_slows_repeated_requests_first_then_stops_and_is_reported_and_the_conversation_continues() -> None:
     free = talk_with_cap(0.0)
     a_turn = len([r for r in free.of(e.OracleRequested) if r.turn == 1])
     assert a_turn >= 3 and not free.of(e.BudgetChanged)
@@ -273,7 +273,7 @@ def test_a_server_that_asks_for_patience_is_left_alone_until_the_turn_is_over() 
 
 
 @pytest.mark.parametrize("answer_mode", ["thinking", "after"])
-def test_what_a_backend_teaches_of_its_pace_is_reported_and_kept_to(answer_mode: e.AnswerMode) -> None:
+def test_the_measured_pace_of_a_backend_is_reported_and_used(answer_mode: e.AnswerMode) -> None:
     talk = simulate(
         TURNS[:5],
         lambda r: answer("One two three four five six seven.", first=0.05, every=0.01),

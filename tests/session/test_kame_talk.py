@@ -335,7 +335,7 @@ def test_out_of_memory_while_loading_continues_with_another_voice(folder: Path) 
     assert talk.said(1) == "Paris."
 
 
-def test_without_another_voice_the_loss_ends_the_conversation_in_words(folder: Path) -> None:
+def test_without_another_voice_the_loss_ends_the_conversation_with_a_message(folder: Path) -> None:
     def no_voice() -> CascadeFrontEnd:
         raise FrontEndError("The voice's file is missing.")
 

@@ -51,7 +51,7 @@ def test_where_nobody_speaks_no_words_are_heard(decoder: WhisperDecoder) -> None
 
 
 @pytest.mark.slow
-def test_the_language_that_is_heard_is_found_out(tmp_path: Path) -> None:
+def test_the_spoken_language_is_detected(tmp_path: Path) -> None:
     sound = soxr.resample(question("103_2"), SAMPLE_RATE, RATE).astype(np.float32)
     finding = WhisperDecoder(put_together(tmp_path), language="auto")
     assert finding.language == ""
@@ -60,7 +60,7 @@ def test_the_language_that_is_heard_is_found_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_long_turn_is_heard_live_as_well_as_at_one_pass(decoder: WhisperDecoder) -> None:
+def test_a_long_turn_is_heard_as_accurately_live_as_in_one_pass(decoder: WhisperDecoder) -> None:
     class NeverFinished:
         def probability(self, samples: object) -> float:
             return 0.01

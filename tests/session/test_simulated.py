@@ -49,7 +49,7 @@ def test_a_question_is_answered_at_once_while_thinking() -> None:
     assert not talk.tasks_left and talk.backend.open_streams == 0
 
 
-def test_afterwards_it_waits_for_the_turn_the_words_and_a_complete_request() -> None:
+def test_in_the_mode_after_it_waits_for_the_turn_the_words_and_a_complete_request() -> None:
     talk = simulate(QUESTION, _about, answer_mode="after")
     assert [r.final for r in talk.of(e.OracleRequested)] == [True]
     [started], [final] = talk.of(e.AssistantStarted), talk.of(e.TranscriptFinal)
@@ -108,7 +108,7 @@ def test_openings_are_switched_off_in_mid_conversation() -> None:
     assert not talk.of(e.AssistantOpened) and talk.said(1).startswith("The capital of France")
 
 
-def test_after_a_button_only_the_last_words_answer_is_said() -> None:
+def test_after_the_button_is_released_only_the_last_words_answer_is_said() -> None:
     """The button ends the turn in mid-word: a back-end that answers each beginning alike is not believed."""
 
     def reply(request: ChatRequest) -> ScriptedAnswer:
@@ -157,7 +157,7 @@ def test_every_request_is_in_the_language_that_was_detected() -> None:
     assert {request.language for request in talk.of(e.OracleRequested)} == {"de"}
 
 
-def test_the_old_oracle_feeds_on_until_the_new_one_speaks() -> None:
+def test_the_old_oracle_keeps_feeding_until_the_new_one_has_words() -> None:
     def reply(request: ChatRequest) -> ScriptedAnswer:
         return answer("one two three four five six seven eight nine ten", first=0.3, every=0.1)
 
@@ -272,7 +272,7 @@ def test_a_talkative_backend_is_stopped_at_a_sentences_end() -> None:
     assert not talk.of(e.Failure) and talk.backend.open_streams == 0
 
 
-def test_who_still_speaks_gets_a_first_clause_and_in_the_pause_the_complete_answer() -> None:
+def test_a_user_who_still_speaks_gets_a_first_clause_and_in_the_pause_the_complete_answer() -> None:
     text = "One two three four five. Six seven eight nine ten."
     backend = ScriptedBackend(lambda r: answer(text), partial_words=3, least_interval=0.5)
     talk = simulate(QUESTION, lambda r: answer(text), backend=backend)

@@ -284,7 +284,7 @@ def side_by_side(at_seconds: float, *, slow: float = 0.1, seconds: float = 30.0)
     return talk
 
 
-def test_the_backend_at_the_side_is_asked_the_same_and_never_spoken() -> None:
+def test_the_secondary_backend_is_asked_the_same_and_never_spoken() -> None:
     talk = side_by_side(29.0)
     of = {r.revision: r for r in talk.of(e.OracleRequested)}
     assert {r.model for r in of.values() if r.secondary} == {"secondary"}
@@ -324,7 +324,7 @@ def test_handing_over_to_one_that_has_not_spoken_yet_leaves_the_driver_speaking_
     fed_in_order(talk)
 
 
-def test_the_backend_at_the_side_is_another_one_and_choosing_it_hands_over() -> None:
+def test_the_secondary_backend_is_another_one_and_choosing_it_hands_over() -> None:
     makers = Makers(lambda model, request: answer(words_of(model, 30), every=0.1))
 
     async def steps(session: Session) -> None:

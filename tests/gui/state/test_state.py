@@ -169,7 +169,7 @@ def test_a_tap_while_it_thinks_drops_the_answer() -> None:
     assert feed(state, e.TalkTapped(3.0), e.AssistantEnded(3.0, 1, True)) == ["thinking", "ready"]
 
 
-def test_a_backend_at_the_side_changes_nothing() -> None:
+def test_a_secondary_backend_changes_nothing() -> None:
     state = running()
     beside = e.OracleRequested(2.0, 3, 1, "openai", "", "hello there", True, True)
     feed(state, e.UserStarted(1, 1), asked(2), beside, e.UserEnded(2, 1, 1.9, "button"))

@@ -54,7 +54,7 @@ def test_a_sentence_continues_with_its_own_words_alone(said: str, text: str, fou
     assert (join.action, join.next_clause, join.skip) == found
 
 
-def test_after_the_users_own_words_a_complete_sentence_begins_and_nothing_is_corrected() -> None:
+def test_once_the_user_has_spoken_again_a_complete_sentence_begins_and_nothing_is_corrected() -> None:
     text = "It is Paris, on the river Seine. It is old."
     assert plan_correction("It is", split_clauses(text, complete=True), complete=True, resumed=True) == Correction(
         "continue", 0

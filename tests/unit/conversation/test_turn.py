@@ -277,7 +277,7 @@ def test_a_long_turn_gets_half_a_second_for_its_next_sentence() -> None:
     assert 0.5 <= long <= 0.58 and short < 0.5 and impatient < 0.5
 
 
-def test_a_softer_voice_after_the_user_does_not_resume_their_turn_and_the_user_does() -> None:
+def test_a_softer_voice_after_the_users_turn_does_not_resume_it_and_the_user_does() -> None:
     for level, resumes in ((-35, False), (-28, True)):
         talk = Talk(settings=TurnSettings(reopen_seconds=4.0))
         _first_turn(talk)
