@@ -91,13 +91,13 @@ def test_what_changes_the_world_is_done_once_for_a_complete_question(unasked: bo
     assert len(mail.sent) == 1 and mail.sent[0] >= talk.of(e.TranscriptFinal)[0].at
 
 
-def test_it_is_not_answered_by_the_secondary_backend_too() -> None:
+def test_the_secondary_backend_does_not_do_it_too() -> None:
     mail, talk = with_mail(secondary=scripted("secondary"))
     assert len(mail.sent) == 1 and [c.secondary for c in talk.of(e.OracleCounted)].count(True) > 0
 
 
 @pytest.mark.parametrize("seconds", [1.0, 4.5])
-def test_it_is_not_answered_again_when_the_backend_fails_after_it_or_is_swapped_in_mid_answer(seconds: float) -> None:
+def test_it_is_not_done_again_when_the_backend_fails_after_it_or_is_swapped_in_mid_answer(seconds: float) -> None:
     mail, talk = with_mail(fails="bad", during=at(seconds, choose("bad" if seconds < 2 else "new")))
     assert len(mail.sent) == 1
     assert ("old" if seconds < 2 else "new") in talk.said(1)
