@@ -71,7 +71,7 @@ def test_an_answer_is_followed_to_its_end_and_never_back(qtbot: QtBot, text: str
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """A voice that begins with whatever answer is there, so that it has to go over to another one."""
 
-    def gate(self: Revisions, revision: KnownRevision, ended: TakeFloor, mode: str, *, speaking: int = 0) -> Verdict:
+    def gate(self: Revisions, revision: KnownRevision, ended: TakeFloor, mode: str, *, in_use: int = 0) -> Verdict:
         return Verdict(revision.turn == ended.turn, "in use", revision.number)
 
     monkeypatch.setattr(Revisions, "gate", gate)

@@ -39,7 +39,7 @@ def _status(status: int, **how: object) -> Make:
 
 REFUSALS: dict[str, tuple[Make, str, str]] = {
     "401": (lambda kind: SPEECHES[kind].wrong_key(), "key", "refuses the API key|denies this app access"),
-    "403": (_status(403), "key", "does not let this"),
+    "403": (_status(403), "key", "does not let this|denies this app"),
     "400 model": (
         lambda kind: (
             SPEECHES[kind].no_model()
