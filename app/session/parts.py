@@ -181,7 +181,7 @@ class Loader:
                 await asyncio.to_thread(lost.__exit__, None, None, None)
             frontend = fallback()
             await self._enter(frontend)
-        except Exception as error:  # whatever it is, no front-end is left
+        except Exception as error:  # of any kind: the session has no front-end then
             why = str(error) if isinstance(error, FrontEndError | VoiceError) else f"{type(error).__name__}: {error}"
             raise FrontEndError(
                 f"No other voice could be loaded either ({why}), so the conversation has ended. What was said is kept."

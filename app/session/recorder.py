@@ -154,7 +154,7 @@ class Recorder:
                 continue
             try:
                 job()
-            except Exception as error:  # whatever it is, the conversation continues
+            except Exception as error:  # a fault of any kind must not end the conversation
                 self._fail(error)
         for close in (
             self._events.close,

@@ -61,7 +61,7 @@ class _Exchange(Generic[_Key, _T]):
     async def _run(self, key: _Key) -> None:
         try:
             loaded = await self._load(key)
-        except Exception as error:  # the conversation continues, whatever it is
+        except Exception as error:  # an error of any kind must not end the conversation
             self.wanted = self.has
             self._failed(key, error)
         else:

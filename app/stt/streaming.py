@@ -73,7 +73,7 @@ class Utterance:
 
     @property
     def open(self) -> bool:
-        """Whether the turn goes on."""
+        """Whether the turn is still open."""
         return self.end is None
 
 

@@ -164,14 +164,14 @@ def test_what_was_heard_before_a_gap_stays(spoken: np.ndarray, kind: str, lost: 
     found, expected = finals(events), finals(silent)
     assert found.keys() == expected.keys() == {event.turn for event in events if isinstance(event, e.UserStarted)}
     for turn, words in expected.items():
-        # At a gap the audio comes at once, so a pass covers less of the silence after the voice.
+        # After a gap the audio arrives in a burst, so a pass covers less of the silence that follows the speech.
         assert len(found[turn].split()) >= len(words.split()) - 1 > 0, (found, expected)
 
 
 @pytest.mark.parametrize("kind", ["stall", "overrun"])
 @pytest.mark.parametrize("at", [46, 51, 56, 61, 71])
 def test_no_answer_begins_into_what_the_user_says_after_a_gap(spoken: np.ndarray, kind: str, at: int) -> None:
-    """The voice goes on right after the gap at each of these frames."""
+    """The user speaks right after the gap, which is at each of these frames."""
     lost = 22
     longer = np.concatenate([spoken[:at], np.zeros((lost, FRAME_SAMPLES), np.float32), spoken[at:]])
     events = timed_talk(longer, [Fault(at, lost, kind)])  # type: ignore[arg-type]

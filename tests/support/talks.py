@@ -288,7 +288,7 @@ def calling(*calls: tuple[float, Callable[[Session], object]]) -> Callable[[Sess
 
 
 def making(make: Callable[[BackendChoice], Backend]) -> Callable[[BackendChoice], Awaitable[Backend]]:
-    """Makes a session's back-ends for its choices, at once."""
+    """Creates a session's back-ends for its choices, without delay."""
 
     async def at_once(choice: BackendChoice) -> Backend:
         return make(choice)

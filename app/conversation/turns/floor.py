@@ -1,4 +1,4 @@
-"""Commands of the turn tracker to the front-end: who holds the floor from now on."""
+"""Commands of the turn tracker to the front-end: who holds the floor from now on; and their delay after lost audio."""
 
 from __future__ import annotations
 
@@ -66,6 +66,8 @@ class Silence:
 
 
 FloorCommand = TakeFloor | Hold | GoOn | Interrupt | Yield | Silence
+TurnEvent = e.UserStarted | e.UserPaused | e.UserResumed | e.UserEnded | e.UserBackchannel | e.TalkTapped
+
 LISTEN_SECONDS = 0.32
 """How long the user is heard after lost audio before a turn that ended in it is answered. Of the onsets of speech, 98 %
 are recognised within 0.3 s."""
@@ -102,6 +104,3 @@ class FloorAfterGap:
             out.append(self._held)
             self._held = None
         return out
-
-
-TurnEvent = e.UserStarted | e.UserPaused | e.UserResumed | e.UserEnded | e.UserBackchannel | e.TalkTapped

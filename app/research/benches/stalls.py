@@ -52,7 +52,7 @@ MISHEARD = 0.15
 WORDS_A_SECOND = 4.0
 """At most so many words are lost with a second of speech."""
 CUT_WORDS = 2
-"""Words at the edges of a gap, of which a part was heard."""
+"""Words that a gap may cut, one at each edge."""
 SPEAKS_SECONDS = 0.24
 """Somebody who has been heard for this long is speaking, and an answer must not begin."""
 HOP = SAMPLE_RATE // 50
@@ -170,7 +170,7 @@ class StallsResult:
 
     @property
     def not_heard(self) -> list[Asked]:
-        """Questions of which more words are wrong than can have been lost."""
+        """Questions with more wrong words than the loss explains."""
         return [one for one in self.asked if not one.heard]
 
     @property
