@@ -193,9 +193,9 @@ class Revisions:
         if isinstance(item, OracleWords):
             return self.add(item.revision, item.text)
         revision = self._known.get(item.revision)
+        if revision is None:
+            return None
         match item:
-            case _ if revision is None:
-                pass
             case OracleCompleted():
                 revision.complete = True
             case OracleThinks():
