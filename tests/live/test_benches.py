@@ -9,6 +9,7 @@ import pytest
 import soundfile
 
 from app.cli import parser
+from app.models.pool import MODELS
 from tests.support.child import run_python
 from tests.support.patience import alone, in_real_time
 from tests.support.virtual_audio import VirtualAudio, virtual_audio
@@ -59,11 +60,11 @@ def test_the_bench_of_facts_asks_and_judges_in_simulated_time() -> None:
 
 @pytest.mark.slow
 def test_the_bench_of_reasoning_asks_typed_and_spoken_in_simulated_time() -> None:
-    command = [sys.executable, "-m", "app", "bench", "reasoning", "--simulated", "--questions", "2", "--json"]
+    command = [sys.executable, "-m", "app", "bench", "reasoning", "--simulated", "--questions", "1", "--json"]
     done = subprocess.run([*command, "--systems", "typed,tandem"], capture_output=True, text=True, timeout=180)
     assert done.returncode == 0, done.stderr
     typed, spoken = json.loads(done.stdout)["systems"]
-    assert typed["name"].startswith("typed=") and spoken["asked"] == 2
+    assert typed["name"].startswith("typed=") and spoken["asked"] == 1
     assert all(answer["said"] for answer in (*typed["answers"], *spoken["answers"]))
     assert spoken["answers"][0]["heard"] and spoken["answers"][0]["first"] < 3.0
 
@@ -80,7 +81,8 @@ def bench_duplex(capsys: pytest.CaptureFixture[str], folder: Path, *options: str
 
 @pytest.mark.slow
 def test_a_made_set_is_heard_and_scored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    tasks = bench_duplex(capsys, tmp_path, "--make", "1")
+    with MODELS.keeping():
+        tasks = bench_duplex(capsys, tmp_path, "--make", "1")
     assert len(tasks) == 8
     assert tasks["pause handling"]["takeover_rate"] == 0.0
     assert tasks["smooth turn taking"]["takeover_rate"] == 1.0 and tasks["smooth turn taking"]["latency_p50"] < 2.5
