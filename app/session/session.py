@@ -260,7 +260,7 @@ class Session:
 
     @property
     def quiet(self) -> bool:
-        """Whether nobody holds the floor, and nothing is in progress that could lead to speech."""
+        """Whether neither side has the floor and no work in progress could make the assistant speak."""
         return not (
             self._stepper.tracker.user_holds_floor
             or self._replacing.running

@@ -1,4 +1,4 @@
-"""Commands of the turn tracker to the front-end: who holds the floor from now on; and their delay after lost audio."""
+"""The turn tracker's commands to the front-end, which say who holds the floor, and their delay after lost audio."""
 
 from __future__ import annotations
 
