@@ -229,7 +229,6 @@ class Traits:
     - `document_bytes`: the maximum size of the user's documents to send, in UTF-8 bytes.
     - `persona`: the system prompt.
     - `enough_words`: an answer is cut at the end of the sentence that reaches this many words; 0 for no limit.
-    - `partial_words`: an answer to a partial transcript is cut after this many words; 0 for no limit.
     - `least_interval`: the minimum time in seconds between requests on partial transcripts; longer for a local model.
     - `free`: whether requests are free of charge.
     - `first_seconds`, `words_per_second`: the measured time to the first word and speed; None if not measured.
@@ -242,7 +241,6 @@ class Traits:
     max_tokens: int = 160
     temperature: float = 0.3
     enough_words: int = 0
-    partial_words: int = 0
     least_interval: float = 0.1
     free: bool = False
     first_seconds: float | None = None

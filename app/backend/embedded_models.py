@@ -20,15 +20,14 @@ SMALL = Traits(
     max_tokens=110,
     temperature=0.0,
     enough_words=24,
-    partial_words=10,
-    least_interval=2.0,
+    least_interval=0.2,
     free=True,
 )
 """The traits of the smallest model, which processes some 200 words/s on one core and benefits little from a long
 history. Its persona was chosen from three candidates in listening tests; small models parrot longer ones. Without
-`enough_words`, it would never stop generating. Requests on partial transcripts are rare and ask only for a first
-clause: the last words, which determine the answer, are mostly recognised only after the user has paused. Documents get
-the rest of the 2,048-token context after the history, the question and the longest answer."""
+`enough_words`, it would never stop generating. Asking often costs little, since a request has only 8 to 15 tokens that
+the one before it hasn't. Documents get the rest of the 2,048-token context after the history, the question and the
+longest answer."""
 
 LARGER = replace(SMALL, history_words=300, max_tokens=140, enough_words=40)
 """The traits of models with 0.5B parameters or more, which can follow a longer conversation and stop on their own."""

@@ -44,7 +44,6 @@ class ScriptedBackend:
         model: str = "script",
         concurrent: bool = True,
         enough_words: int = 0,
-        partial_words: int = 0,
         least_interval: float = 0.1,
         free: bool = False,
     ) -> None:
@@ -53,7 +52,6 @@ class ScriptedBackend:
         self.traits = Traits(
             concurrent=concurrent,
             enough_words=enough_words,
-            partial_words=partial_words,
             least_interval=least_interval,
             free=free,
         )

@@ -67,6 +67,7 @@ SpeechRule = Literal[
     "in use",
     "whole question",
     "same beginning",
+    "restated",
     "not asked",
     "another turn",
     "incomplete turn",
@@ -76,6 +77,8 @@ SpeechRule = Literal[
     "no words",
     "next clause",
     "synthesis",
+    "answer due",
+    "opened before",
     "model thinks",
     "all said",
 ]
@@ -83,12 +86,13 @@ SpeechRule = Literal[
 
 It speaks a revision that answers the `complete turn`, that comes from the `chosen back-end`, that is `in use` already,
 or, before the turn's last word is known, one that answers a `whole question` or has the `same beginning` as the
-revision before it.
+revision before it. If two revisions have `restated` the question alike, it says that much of them.
 
 It waits if the turn was `not asked` about yet; if the newest revision belongs to `another turn`, answers an
 `incomplete turn` or `other words` than were heard, is followed by a `newer request`, or is `unconfirmed` by a second
-one; and while there are `no words`, no `next clause`, or no `synthesis` of it. It says once that the `model thinks` if
-that takes long. `all said` ends the answer.
+one; and while there are `no words`, no `next clause`, or no `synthesis` of it. A long wait isn't filled with an opening
+while the `answer due` soon is awaited, or if the last answer had one (`opened before`). It says once that the
+`model thinks` if that takes long. `all said` ends the answer.
 """
 
 EndReason = Literal["complete", "superseded", "failed", "stopped"]

@@ -219,7 +219,8 @@ class OraclePolicy:
     - `partials`: if False, only complete turns are asked about; `sparing`: only pauses and ends.
     - `language`: that of the words.
 
-    A partial transcript never replaces a request that has no words yet, so that slow back-ends can answer, too.
+    The words of a user who is still speaking never replace a request that has no words yet, so that slow back-ends can
+    answer, too.
     """
 
     def __init__(
@@ -249,10 +250,10 @@ class OraclePolicy:
             return "keep"
         if newest is None or newest.turn != turn:
             return "start" if len(words) >= self.new_words or paused else "keep"
-        if not (newest.has_words or newest.ended):
-            return "keep"
         if paused:
             return "start"
+        if not (newest.has_words or newest.ended):
+            return "keep"
         whole = completeness(text, self.language) in ("request", "question")
         interval, growth = (self.interval / 2, 1) if whole else (self.interval, self.new_words)
         return "keep" if at - newest.at < interval or _growth(newest.words, words) < growth else "start"

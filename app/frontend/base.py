@@ -17,7 +17,7 @@ from app.conversation.events import AnswerMode, Event
 from app.conversation.frame import FRAME_SAMPLES, Frame
 from app.conversation.speaking.revisions import OracleInput
 from app.conversation.speaking.what_to_say import Said
-from app.conversation.turns.floor import FloorCommand
+from app.conversation.turns.floor import FloorCommand, TakeFloor
 from app.tts.base import Voice
 
 
@@ -166,11 +166,10 @@ class FrontEnd(Protocol):
         """Whether it is waiting for the user, with no answer in progress or expected."""
         ...
 
-    def could_answer(self, heard: str) -> bool:
-        """Returns whether an answer could start immediately if the turn ended now.
+    def could_answer(self, ended: TakeFloor) -> bool | None:
+        """Returns whether an answer could start immediately if the turn `ended` now.
 
-        `heard`: the words of the turn; empty if unknown. Also returns True if waiting wouldn't produce an answer any
-        sooner.
+        None if that can't be known before it has ended, or if the front-end decides on its own when to speak.
         """
         ...
 
@@ -210,9 +209,9 @@ class SpeakingByItself:
     busy = False
     """Always False, because nothing is synthesised in advance."""
 
-    def could_answer(self, heard: str) -> bool:
-        """Returns True, because speech starts without being requested."""
-        return True
+    def could_answer(self, ended: TakeFloor) -> bool | None:
+        """Returns None, because speech starts without being requested."""
+        return None
 
     def unheard(self, samples: int, words: int) -> None:
         """No-op, since the flushed words can't be taken back; the speech continues after them."""

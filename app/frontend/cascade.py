@@ -2,7 +2,7 @@
 
 What it says next is decided in `app.conversation.speaking.what_to_say`. In the answer mode `after`, it waits for an
 answer to the complete turn. In the mode `thinking`, it starts as soon as the turn has ended and a revision passes the
-gate, and fills a longer wait with a short opening. It switches to a better revision at the end of a clause, or at the
+gate, or with the words that restate the question, and fills a longer wait with a short opening. It switches to a better revision at the end of a clause, or at the
 end of a word if the user has chosen another back-end. Clauses are synthesised in advance, the first one while the user
 is still speaking. All times are taken from the frames.
 """
@@ -31,6 +31,7 @@ from app.conversation.speaking.what_to_say import (
     Moment,
     Said,
     SpokenAnswer,
+    confirmed_restatement,
     could_answer,
     cutting_clause,
     decide,
@@ -47,7 +48,7 @@ from app.frontend.base import (
     SetOpenings,
     SetVoice,
 )
-from app.frontend.clause_playback import ClausePlayback, ClauseSynthesis, Openings
+from app.frontend.clause_playback import ClausePlayback, ClauseSynthesis, Openings, PlayingClause
 from app.tts.base import Voice, VoiceError
 
 WORTH_CUTTING = SAMPLE_RATE
@@ -120,8 +121,8 @@ class CascadeFrontEnd:
     def idle(self) -> bool:
         return not self._has_floor
 
-    def could_answer(self, heard: str) -> bool:
-        return could_answer(self._moment(), self._revisions, heard, opening=self._openings.prepared)
+    def could_answer(self, ended: floor.TakeFloor) -> bool | None:
+        return could_answer(self._moment(), self._answer, self._revisions, ended)
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
         self._marks, self._events, self._problem, self._notice = [], [], "", ""
@@ -197,9 +198,10 @@ class CascadeFrontEnd:
         # With push-to-talk, the wait starts when the button is released.
         self._waits_since = self._at if ended.explicit else ended.speech_end or 0.0
         before = self._answer
-        self._answer = SpokenAnswer(ended)
+        self._answer = SpokenAnswer(ended, opened_before=before.opened)
         if ended.turn == before.turn:
             self._answer.given, self._answer.corrections = before.given, before.corrections
+            self._answer.opened, self._answer.opened_before = before.opened, before.opened_before
         self._has_floor, self._held, self._unanswered, self._decided = True, False, False, None
         self._playback.clear()
 
@@ -222,11 +224,13 @@ class CascadeFrontEnd:
         said: list[Said] = []
         filled = 0
         while filled < len(out):
-            if self._playback.current is None and not self._start_next():
+            self._confirm_restatement()
+            playing = self._playback.current
+            if (playing is None or playing.holds) and not self._start_next():
                 break
             playing = self._playback.current
             assert playing is not None
-            playing.place_cut(self._ahead.choice is not None and self._ahead.choice.cuts and self._ahead.audible)
+            playing.place_cut(self._cuts_off(playing))
             count, words = self._playback.play(out[filled:])
             for text, end, written in words:
                 one = Said(text, max(1, filled + end), self._answer.turn, playing.choice.revision, written=written)
@@ -234,6 +238,26 @@ class CascadeFrontEnd:
                 self._answer.given.append(one)
             filled += count
         return said
+
+    def _cuts_off(self, playing: PlayingClause) -> bool:
+        """Whether the clause is cut off between two words: for one that the user has chosen, or, an opening, for any."""
+        if not playing.choice.revision:
+            return decide(self._moment(), self._answer, self._revisions).action == "clause"
+        return self._ahead.choice is not None and self._ahead.choice.cuts and self._ahead.audible
+
+    def _confirm_restatement(self) -> None:
+        """Lets a clause go on of which only the restated words were to be said, if a revision confirms all of it."""
+        playing, answer = self._playback.current, self._answer
+        if playing is None or not playing.hold_after:
+            return
+        decision = confirmed_restatement(self._moment(), answer, self._revisions, playing.choice)
+        if decision is None or decision.clause is None:
+            return
+        if decision.revision != playing.choice.revision:
+            self._marks.append(Mark("corrected", answer.turn, decision.revision, "continued"))
+        playing.go_on(decision.clause)
+        answer.source, answer.next_clause, answer.restates = decision.revision, 1, 0
+        self._note(decision)
 
     def _moment(self, *, broke_off: bool = False) -> Moment:
         return Moment(
@@ -260,13 +284,14 @@ class CascadeFrontEnd:
             case "clause":
                 started = self._start_clause(decision)
             case "opening":
-                started = self._start_opening()
+                started = self._start_opening(far=decision.far)
             case _:
                 started = False
         if decision.action == "wait" and decision.clause is not None:
             self._playback.broke_off = broke_off and decision.clause.cuts
         self._note(decision)
         if decision.action == "end":
+            self._playback.end_held()
             if self._answer.started:
                 self._mark("ended")
             self._unanswered = not self._answer.audible
@@ -286,13 +311,15 @@ class CascadeFrontEnd:
         assert choice is not None
         clip = self._ahead.request(choice)
         self._ahead.clear()
-        goes_over = choice.revision != answer.source and answer.audible
-        if choice.revision:
-            answer.source, answer.next_clause = choice.revision, choice.index + 1
+        goes_over = choice.revision != (answer.source or answer.restates) and answer.audible
+        if decision.words:
+            answer.restates = choice.revision
+        elif choice.revision:
+            answer.source, answer.next_clause, answer.restates = choice.revision, choice.index + 1, 0
         else:
             answer.notified = True
         try:
-            self._playback.start(choice, clip.result())
+            self._playback.start(choice, clip.result(), hold_after=decision.words)
             self._notice = clip.result().notice
         except (VoiceError, CancelledError) as error:
             self._problem = str(error)
@@ -307,13 +334,13 @@ class CascadeFrontEnd:
         answer.corrections += bool(choice.bridge)
         return True
 
-    def _start_opening(self) -> bool:
-        """Starts an opening if one is synthesised."""
-        opening = self._openings.take()
+    def _start_opening(self, *, far: bool) -> bool:
+        """Starts an opening if one is synthesised, a longer one if the answer is `far`."""
+        opening = self._openings.take(longer=far)
         if opening is None:
             return False
         text, clip = opening
-        self._answer.started = True
+        self._answer.started = self._answer.opened = True
         self._marks += [Mark("started", self._answer.turn), Mark("opened", self._answer.turn)]
         self._playback.start(ClauseChoice(0, 0, text), clip)
         return True
@@ -331,7 +358,7 @@ class CascadeFrontEnd:
         if self._has_floor and playing is not None:
             if playing.cut is not None or playing.rest >= WORTH_CUTTING:
                 choice = cutting_clause(moment, self._answer, self._revisions, playing.choice)
-            words = playing.clip.words[playing.word :] if playing.choice.revision else ()
+            words = playing.clip.words[playing.word : playing.hold_after or None] if playing.choice.revision else ()
             unsaid = [word.text for word in words]
         if choice is None:
             choice = next_to_prepare(moment, self._answer, self._revisions, has_floor=self._has_floor, unsaid=unsaid)

@@ -6,6 +6,7 @@ A clause can be cut off between two words, and audio that was never played can b
 from __future__ import annotations
 
 import random
+from collections import deque
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 
@@ -30,7 +31,8 @@ PlayedWord = tuple[str, int, tuple[int, int] | None]
 class PlayingClause:
     """A clause and how far it has been played: up to sample `position` and word number `word` of `clip`.
 
-    `cut`: the sample at which it is cut off, and how many of its words have been spoken by then.
+    `cut`: the sample at which it is cut off, and how many of its words have been spoken by then. `hold_after`: playback
+    stops at the end of this many words until `go_on` is called; 0 if it doesn't.
     """
 
     choice: ClauseChoice
@@ -38,6 +40,7 @@ class PlayingClause:
     position: int = 0
     word: int = 0
     cut: tuple[int, int] | None = None
+    hold_after: int = 0
     words: int = field(init=False)
     """How many words the whole clause has, even if it is cut off."""
 
@@ -49,6 +52,17 @@ class PlayingClause:
         """The number of samples left to play."""
         return len(self.clip.samples) - self.position
 
+    @property
+    def holds(self) -> bool:
+        """Whether playback has stopped until `go_on` is called or another clause starts."""
+        return self.hold_after > 0 and self.position >= self.clip.words[self.hold_after - 1].end
+
+    def go_on(self, choice: ClauseChoice) -> None:
+        """Plays the clause to its end, as a clause of another revision that has the same words."""
+        if self.holds:
+            self._fade_in()
+        self.choice, self.hold_after = choice, 0
+
     def place_cut(self, wanted: bool) -> None:
         """Schedules a cut at the next quiet point, or cancels it if it is no longer `wanted`."""
         if not wanted:
@@ -58,21 +72,29 @@ class PlayingClause:
 
     def play(self, out: np.ndarray) -> tuple[int, list[PlayedWord]]:
         """Writes the next samples to `out`. Returns their number, and the words that end there."""
-        stop = self.cut[0] if self.cut is not None else len(self.clip.samples)
+        stop, last = self._stop()
         count = min(len(out), stop - self.position)
         out[:count] = self.clip.samples[self.position : self.position + count]
-        if self.cut is not None:
+        if stop < len(self.clip.samples):
             _fade_out(out[:count], stop - self.position)
         self.position += count
-        cut_reached = self.cut is not None and self.position >= stop
-        words = self.cut[1] if self.cut is not None and cut_reached else len(self.clip.words)
+        stopped = self.cut is not None and self.position >= stop
+        words = last if self.position >= stop else len(self.clip.words)
         said = []
-        while self.word < words and (cut_reached or self.clip.words[self.word].end <= self.position):
+        while self.word < words and (stopped or self.clip.words[self.word].end <= self.position):
             word = self.clip.words[self.word]
             written = self.choice.written(self.word, self.words)
             said.append((word.text, count - max(0, self.position - word.end), written))
             self.word += 1
         return count, said
+
+    def _stop(self) -> tuple[int, int]:
+        """Returns the sample at which playback stops, and how many words have been spoken by then."""
+        if self.cut is not None:
+            return self.cut
+        if self.hold_after:
+            return self.clip.words[self.hold_after - 1].end, self.hold_after
+        return len(self.clip.samples), len(self.clip.words)
 
     def rewind(self, samples: int = 0) -> None:
         """Rewinds by `samples`, then to the start of the word reached, so that playback doesn't resume mid-word."""
@@ -82,10 +104,13 @@ class PlayingClause:
         if self.word < len(words):
             self.position = min(self.position, words[self.word].start)
         if 0 < self.position < len(self.clip.samples):
-            faded = self.clip.samples.copy()
-            ramp = np.linspace(0.0, 1.0, min(FADE_SAMPLES, self.rest), dtype=np.float32)
-            faded[self.position : self.position + len(ramp)] *= ramp
-            self.clip = replace(self.clip, samples=faded)
+            self._fade_in()
+
+    def _fade_in(self) -> None:
+        faded = self.clip.samples.copy()
+        ramp = np.linspace(0.0, 1.0, min(FADE_SAMPLES, self.rest), dtype=np.float32)
+        faded[self.position : self.position + len(ramp)] *= ramp
+        self.clip = replace(self.clip, samples=faded)
 
 
 class ClausePlayback:
@@ -103,14 +128,22 @@ class ClausePlayback:
         self.current = self._previous = self._taken_back = None
         self.broke_off = False
 
-    def start(self, choice: ClauseChoice, clip: Clip) -> None:
-        """Starts playing this clause."""
-        self.current = PlayingClause(choice, clip)
+    def start(self, choice: ClauseChoice, clip: Clip, *, hold_after: int = 0) -> None:
+        """Starts playing this clause, after the one that is being held, if any. `hold_after`: see `PlayingClause`."""
+        self.end_held()
+        self.current = PlayingClause(choice, clip, hold_after=hold_after)
+
+    def end_held(self) -> None:
+        """Ends the clause that is being held where it stopped."""
+        if self.current is not None and self.current.holds:
+            self._end_here(self.current)
 
     def start_taken_back(self) -> bool:
         """Restarts the clause that was taken back, if any. Returns True if there was one."""
+        if self._taken_back is None:
+            return False
         self.current, self._taken_back = self._taken_back, None
-        return self.current is not None
+        return True
 
     def play(self, out: np.ndarray) -> tuple[int, list[PlayedWord]]:
         """Calls `PlayingClause.play` for the current clause, which ends when its last sample has been played."""
@@ -118,13 +151,17 @@ class ClausePlayback:
         assert playing is not None
         played = playing.play(out)
         if playing.cut is not None and playing.position >= playing.cut[0]:
-            clip = playing.clip
-            playing.clip = replace(clip, samples=clip.samples[: playing.position], words=clip.words[: playing.word])
-            playing.cut = None
             self.broke_off = True
-        if not playing.rest:
+            self._end_here(playing)
+        elif not playing.rest:
             self._previous, self.current = playing, None
         return played
+
+    def _end_here(self, playing: PlayingClause) -> None:
+        clip = playing.clip
+        playing.clip = replace(clip, samples=clip.samples[: playing.position], words=clip.words[: playing.word])
+        playing.cut, playing.hold_after = None, 0
+        self._previous, self.current = playing, None
 
     def take_back(self, samples: int) -> None:
         """Rewinds by `samples` samples, which were discarded before being played, so that they are played again."""
@@ -215,15 +252,17 @@ def is_audible(clip: Future[Clip]) -> bool:
 
 
 class Openings:
-    """The openings in one language, spoken by `voice`, in an order determined by `seed`."""
+    """The openings in one language, spoken by `voice`, in an order determined by `seed`: short ones and longer ones."""
 
     def __init__(self, voice: Voice, seed: int, code: str = ENGLISH) -> None:
         self.code = code
         self._voice = voice
         self._seed = seed
-        phrases = language(code).openings
-        self._order = random.Random(seed).sample(phrases, len(phrases))
-        self._next = 0
+        order = random.Random(seed)
+        spoken_in = language(code)
+        self._phrases = [
+            deque(order.sample(some, len(some))) for some in (spoken_in.openings, spoken_in.longer_openings)
+        ]
         self._clips: dict[str, Future[Clip]] = {}
 
     def turn_to(self, code: str) -> Openings:
@@ -233,34 +272,28 @@ class Openings:
     def spoken_by(self, voice: Voice) -> Openings:
         """Returns the openings in another voice, continuing in the same order. None of them is synthesised yet."""
         other = Openings(voice, self._seed, self.code)
-        other._next = self._next
+        other._phrases = self._phrases
         return other
 
     @property
     def preparing(self) -> bool:
-        """Whether the next opening is being synthesised."""
-        clip = self._clips.get(self._order[self._next])
-        return clip is not None and not clip.done()
-
-    @property
-    def prepared(self) -> bool:
-        """Whether the next opening has been synthesised successfully."""
-        clip = self._clips.get(self._order[self._next])
-        return clip is not None and is_audible(clip)
+        """Whether one of the next openings is being synthesised."""
+        return any(text in self._clips and not self._clips[text].done() for text, *_ in self._phrases)
 
     def prepare(self) -> None:
-        """Starts synthesising the next opening if necessary."""
-        text = self._order[self._next]
-        if text not in self._clips:
-            self._clips[text] = self._voice.synthesize(text)
+        """Starts synthesising the next short and the next longer opening if necessary."""
+        for text, *_ in self._phrases:
+            if text not in self._clips:
+                self._clips[text] = self._voice.synthesize(text)
 
-    def take(self) -> tuple[str, Clip] | None:
-        """Returns the text and clip of the next opening if it is ready, and advances to the one after it."""
-        text = self._order[self._next]
+    def take(self, *, longer: bool) -> tuple[str, Clip] | None:
+        """Returns the text and clip of the next opening of a kind if it is ready, and advances to the one after it."""
+        phrases = self._phrases[longer]
+        text = phrases[0]
         clip = self._clips.get(text)
         if clip is None or not clip.done():
             return None
-        self._next = (self._next + 1) % len(self._order)
+        phrases.rotate(-1)
         if not is_audible(clip) or not len(clip.result().samples):
             return None  # synthesis failed; the problem is reported with the answer
         return text, clip.result()

@@ -143,8 +143,8 @@ class _NoFrontEnd:
     speaking = busy = False
     idle = False
 
-    def could_answer(self, heard: str) -> bool:
-        return True
+    def could_answer(self, ended: TakeFloor) -> bool | None:
+        return None
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
         return FrontEndStep(silence(frame.length))
@@ -288,7 +288,7 @@ class FrameStepper:
             frame.at,
             windows,
             assistant_speaks=self.frontend.speaking,
-            answer_ready=self.frontend.could_answer(self.tracker.heard),
+            answer_ready=self.frontend.could_answer(self.tracker.end_now()),
         )
         return self._sort(facts, inputs)
 

@@ -103,17 +103,14 @@ class OracleRunner:
         """Starts a request if the words are worth one, or promotes the newest one if it answers them."""
         if question.turn == self._failed_turn and not question.final:
             return  # a back-end that just failed isn't asked again for every word
-        silent, newest = question.kind != "partial", self._newest
+        newest = self._newest
         pace = self._context.pace(self.backend if newest is None else newest.backend)
         self.policy.interval, self.policy.new_words = pace.interval, pace.new_words
-        decision = self.policy.decide(question.turn, question.words, self._now(), final=question.final, paused=silent)
+        turn, words, final = question.turn, question.words, question.final
+        decision = self.policy.decide(turn, words, self._now(), final=final, paused=question.kind == "paused")
         if decision == "promote" and newest is not None and not newest.final:
             acts = self._context.acts() and not self.secondary  # tools may change something for a complete turn only
             decision = "start" if acts or not newest.usable else "promote"
-        if newest is not None and newest.turn == question.turn:
-            newest.want(whole=silent)
-            if silent and newest.cut_short:
-                decision = "start"
         if decision == "start":
             self._start(question)
         elif decision == "promote" and newest is not None:
@@ -197,15 +194,14 @@ class OracleRunner:
     def _take_over(self, stream: OracleStream) -> None:
         """Continues a stream of the other runner as this runner's newest one. It keeps its revision number."""
         now, stream.owner = self._now(), self
-        self._use(stream, e.OracleHandedOver(now, stream.revision), wanted=True, paused=not stream.brief)
+        self._use(stream, e.OracleHandedOver(now, stream.revision), wanted=True, paused=stream.paused)
         if stream.count and self._revisions.add(stream.revision, stream.text) is not None:
             self.policy.spoke()
             self._supersede(stream, now)
             self._post(OracleWords(stream.revision, stream.turn, stream.text, now))
         if stream.over:
             self.policy.ended()
-            if not stream.cut_short:  # a complete answer follows
-                self._post(OracleDone(stream.revision))
+            self._post(OracleDone(stream.revision))
 
     # -- one revision ------------------------------------------------------------------------------
 
@@ -241,14 +237,14 @@ class OracleRunner:
         now = self._now()
         if not self._schedule.may_send(backend, turn, "final" if again else question.kind, self._longest_wait):
             return
-        brief = question.kind == "partial" and not again
+        paused = question.kind != "partial" or again
         cold = self._schedule.sent(backend)
         revision = next(self._context.numbers)
         stream = OracleStream(self, revision, turn, words, final, backend, self.backend, now, cold=cold)
-        stream.want(whole=not brief)
+        stream.paused = paused
         name, model, language = backend.name, backend.model, self.policy.language
         asked = e.OracleRequested(now, revision, turn, name, model, words, final, self.secondary, language)
-        self._use(stream, asked, wanted=wanted, paused=not brief)
+        self._use(stream, asked, wanted=wanted, paused=paused)
         stream.task = self._context.group.create_task(run(stream, self._context), name=f"oracle-{revision}")
 
     @property
@@ -300,8 +296,8 @@ class OracleRunner:
         if old.turn != new.turn:
             return False
         if old.backend is new.backend and not new.backend.traits.concurrent:
-            # One request at a time: the complete turn must not wait behind a guess at its beginning.
-            return old is before and not old.count and not new.final
+            # One request at a time: words that may be complete must not wait behind a guess at their beginning.
+            return old is before and not old.count and not new.paused
         speaking = self._revisions.newest_with_words
         return old.revision == speaking or (old is before and not (new.final and speaking in self._streams))
 
@@ -324,10 +320,7 @@ class OracleRunner:
             self._supersede(stream, now)
         stream.count += len(fold(text))
         traits = stream.backend.traits
-        if stream.brief:
-            stream.enough = stream.count >= traits.partial_words
-        else:
-            stream.enough = traits.is_enough(text, stream.count) and not ends_in_block(stream.text)
+        stream.enough = traits.is_enough(text, stream.count) and not ends_in_block(stream.text)
         self._emit(e.OracleDelta(now, stream.revision, text))
         self._post(OracleWords(stream.revision, stream.turn, text, now))
         if first and stream is self._newest and self._latest is not None and not self._latest.final:
@@ -414,7 +407,7 @@ class OracleRunner:
     def _has_answer(self, backend: Backend) -> bool:
         """Whether `backend` has answered, or is answering, all that the user has said in this turn."""
         said, latest = self._speaks, self._latest
-        if said is None or said.backend is not backend or latest is None or said.cut_short or not said.usable:
+        if said is None or said.backend is not backend or latest is None or not said.usable:
             return False
         if said.turn != latest.turn or fold(said.words) != fold(latest.words):
             return False
@@ -440,7 +433,7 @@ class OracleRunner:
             self._context.pace(stream.backend).began(now - stream.asked_at, "superseded")
         if stream.count or reason != "failed" or stream.usage is not None:
             count(stream, self._context, now)  # a refused request cost nothing
-        if reason != "superseded" and not stream.cut_short:  # a complete answer follows
+        if reason != "superseded":
             self._post(OracleDone(stream.revision, failed=reason == "failed"))
         if reason == "complete":
             self._failed_turn = 0

@@ -241,20 +241,10 @@ class OracleStream:
     uncounted: bool = True  # the server has not counted the newest request
     over: bool = False
     enough: bool = False
-    brief: bool = False
-    """Only a first clause is wanted, because the user is still speaking."""
+    paused: bool = False
+    """The user was silent at the request, so the words may be complete."""
     complete: bool = False
     retry: bool = False
-
-    def want(self, *, whole: bool) -> None:
-        """Sets whether the complete answer is wanted, or only a first clause if the back-end can stop there."""
-        if not (self.enough or self.over):
-            self.brief = not whole and self.backend.traits.partial_words > 0
-
-    @property
-    def cut_short(self) -> bool:
-        """Whether it was ended after a first clause."""
-        return self.brief and self.enough
 
     @property
     def usable(self) -> bool:

@@ -61,7 +61,7 @@ def guessing(request: ChatRequest) -> ScriptedAnswer:
     """Quick with something false while the question is not whole, and slow with the answer to it."""
     if request.messages[-1].content.endswith("?"):
         return answer("The capital of France is Paris. It lies on the river Seine.", first=1.5)
-    return answer("The capital of the United States is New York City. Many people live there.", first=0.05)
+    return answer("New York City is the capital of the United States. Many people live there.", first=0.05)
 
 
 def test_what_was_thought_of_the_beginning_of_a_question_is_never_said() -> None:
@@ -71,31 +71,47 @@ def test_what_was_thought_of_the_beginning_of_a_question_is_never_said() -> None
     assert not talk.of(e.AssistantCorrected)
 
 
+def test_words_that_restate_the_question_are_said_before_the_answer_is_known() -> None:
+    def restating(request: ChatRequest) -> ScriptedAnswer:
+        whole = request.messages[-1].content.endswith("?")
+        return answer(f"The capital of France is {'Paris' if whole else 'New York'}. So it is.", first=0.5)
+
+    script = [ScriptedTurn(1.0, 4.0, "What do you think is the capital of France?")]
+    before = simulate(script, lambda r: answer("It is Paris. So it is.", first=0.5))
+    talk = simulate(script, restating)
+    assert talk.said(1) == "The capital of France is Paris. So it is."
+    assert not [event for event in talk.of(e.AssistantCorrected) if event.how == "corrected"]
+    assert "restated" in [event.rule for event in talk.of(e.SpeechDecided)]
+    starts = [one.of(e.AssistantStarted)[0].at for one in (talk, before)]
+    assert starts[0] < starts[1] - 0.2
+
+
 def test_a_wait_is_filled_with_an_opening_that_is_heard_and_never_sent_to_the_backend() -> None:
     script = [*QUESTION, ScriptedTurn(12.0, 14.0, "What is the capital of Spain?")]
     talk = simulate(script, guessing, seconds=30, openings=True)
     answered = "The capital of France is Paris. It lies on the river Seine."
-    assert len(talk.of(e.AssistantOpened)) == 2
+    assert [event.turn for event in talk.of(e.AssistantOpened)] == [1], "never in two turns in a row"
     said = [talk.said(turn) for turn in (1, 2)]
-    openings = [one.removesuffix(answered).strip() for one in said]
-    assert all(text.endswith(answered) for text in said) and len(set(openings)) == 2
-    assert set(openings) <= set(language("en").openings)
+    assert said[0].removesuffix(answered).strip() in language("en").openings and said[1] == answered
     first = talk.of(e.AssistantStarted)[0].at
-    assert 3.6 <= first <= 3.76 and talk.speaker.sounding(3.7, 3.9), "three quarters of a second, and no more"
+    assert 4.2 <= first <= 4.36 and talk.speaker.sounding(4.3, 4.5), "after 1.3 s, and no more"
+    assert "opened before" in [event.rule for event in talk.of(e.SpeechDecided) if event.turn == 2]
     assert talk.transcript.turns[1].text == said[0]
     told = [m.content for m in talk.backend.requests[-1].messages if m.role == "assistant"]
     assert told == [answered]
 
 
-@pytest.mark.parametrize(("words_a_second", "least", "most"), [(6.0, 3.0, 3.45), (40.0, 3.6, 3.76)])
-def test_the_first_answer_of_a_backend_that_was_measured_to_be_slow_is_opened_at_once(
-    words_a_second: float, least: float, most: float
+@pytest.mark.parametrize(
+    ("first_word", "words_a_second", "opens"), [(1.2, 6.0, 3.9), (0.3, 40.0, 4.3), (3.0, 6.0, 4.3)]
+)
+def test_when_the_first_answer_of_a_backend_is_opened_depends_on_its_measured_speed(
+    first_word: float, words_a_second: float, opens: float
 ) -> None:
-    backend = ScriptedBackend(lambda r: answer("It is Paris, of course.", first=0.7, every=0.5))
-    backend.traits = backend.traits.at_speed(0.3, words_a_second)
+    backend = ScriptedBackend(lambda r: answer("It is Paris, of course.", first=2.0, every=0.5))
+    backend.traits = backend.traits.at_speed(first_word, words_a_second)
     talk = simulate(QUESTION, lambda r: answer(""), backend=backend, openings=True)
     assert len(talk.of(e.AssistantOpened)) == 1 and talk.said(1).endswith("It is Paris, of course.")
-    assert least <= talk.of(e.AssistantStarted)[0].at <= most, "the question ends at 3.0 s"
+    assert abs(talk.of(e.AssistantStarted)[0].at - opens) <= 0.1, "the question ends at 3.0 s"
 
 
 def test_an_answer_that_is_there_in_time_has_no_opening() -> None:
@@ -270,13 +286,3 @@ def test_a_talkative_backend_is_stopped_at_a_sentences_end() -> None:
     talk = simulate(QUESTION, lambda r: answer(text), enough_words=5)
     assert talk.said(1) == "One two three. Four five six."
     assert not talk.of(e.Failure) and talk.backend.open_streams == 0
-
-
-def test_a_user_who_still_speaks_gets_a_first_clause_and_in_the_pause_the_complete_answer() -> None:
-    text = "One two three four five. Six seven eight nine ten."
-    backend = ScriptedBackend(lambda r: answer(text), partial_words=3, least_interval=0.5)
-    talk = simulate(QUESTION, lambda r: answer(text), backend=backend)
-    assert talk.said(1) == text
-    early = {request.revision for request in talk.of(e.OracleRequested) if request.at < 2.9}
-    ended = {end.revision: end.words for end in talk.of(e.OracleEnded)}
-    assert early and all(ended[revision] <= 3 for revision in early) and ended[max(ended)] == 10

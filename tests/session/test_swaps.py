@@ -362,12 +362,10 @@ def test_a_revision_that_was_handed_over_is_superseded_by_the_driver_alone(momen
 
 
 @pytest.mark.parametrize("moment", [2.8, 3.2, 4.6, 4.95])
-def test_a_first_clause_that_was_handed_over_is_not_spoken_as_if_it_were_complete(moment: float) -> None:
+def test_an_answer_that_was_handed_over_is_spoken_whole(moment: float) -> None:
     async def make(choice: BackendChoice) -> Backend:
         sentences = "I believe that it is surely Paris. It lies on a river."
-        return ScriptedBackend(
-            lambda request: answer(sentences, first=0.15), name="SECOND", model="second", partial_words=4
-        )
+        return ScriptedBackend(lambda request: answer(sentences, first=0.15), name="SECOND", model="second")
 
     talk = simulate(
         LONG_QUESTION,

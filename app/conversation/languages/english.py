@@ -25,18 +25,8 @@ LANGUAGE = Language(
         "medium": "Say one to three short sentences.",
         "long": "Say as much as the question needs, at most a dozen sentences.",
     },
-    openings=(
-        "Let me think.",
-        "Let me see.",
-        "One moment.",
-        "Hmm, let me think.",
-        "Just a second.",
-        "Let me think about that.",
-        "Give me a moment.",
-        "Well, let me see.",
-        "One second.",
-        "Hmm, let me see.",
-    ),
+    openings=("Hmm,", "Well,", "So,"),
+    longer_openings=("Let me think.", "Let me see.", "One moment.", "Give me a moment."),
     thinking="I'm still thinking.",
     bridges=("Or rather,", "No, wait:", "Let me put that right:"),
     backchannels=frozenset(
@@ -47,6 +37,20 @@ LANGUAGE = Language(
         ).split(", ")
     ),
     commands=frozenset("stop wait no quiet enough cancel hold sorry".split()),
+    waits=frozenset(
+        (
+            "wait, stop, hold on, hang on, one moment, just a moment, a moment, wait a moment, one second, "
+            "just a second, wait a second, wait a minute, one minute, just a minute, stop it, be quiet, quiet, "
+            "stop talking, please wait, please stop, wait please, stop please, no wait, "
+            "no stop, okay stop, okay wait, one moment please"
+        ).split(", ")
+    ),
+    question_words=frozenset(
+        ("who whom whose what which when where why how what's who's where's how's when's why's").split()
+    ),
+    copulas=frozenset("is are was were".split()),
+    auxiliaries=frozenset("do does did have has had will would can could shall should may might must".split()),
+    genitives=frozenset("of".split()),
     abbreviations=frozenset("mr. mrs. ms. dr. st. vs. etc. e.g. i.e. no. prof. jr. sr.".split()),
     phrase_starters=frozenset(
         (

@@ -23,7 +23,8 @@ LANGUAGE = Language(
         "medium": "Dis une à trois phrases courtes.",
         "long": "Dis tout ce que la question demande, au plus une douzaine de phrases.",
     },
-    openings=("Laisse-moi réfléchir.", "Un instant.", "Voyons.", "Hmm, voyons voir.", "Une seconde.", "Un moment."),
+    openings=("Hmm,", "Eh bien,", "Alors,"),
+    longer_openings=("Laisse-moi réfléchir.", "Un instant.", "Voyons.", "Une seconde."),
     thinking="Je réfléchis encore.",
     bridges=("Ou plutôt,", "Non, attends :", "Je rectifie :"),
     backchannels=frozenset(
@@ -33,6 +34,17 @@ LANGUAGE = Language(
         ).split(", ")
     ),
     commands=frozenset("stop attends arrête non silence annule pardon".split()),
+    waits=frozenset(
+        (
+            "attends, attendez, attends un peu, attends un instant, attends une seconde, "
+            "un instant, un moment, une seconde, une minute, un instant s'il te plaît, stop, arrête, "
+            "arrêtez, silence, tais toi, non attends, non stop"
+        ).split(", ")
+    ),
+    question_words=frozenset("qui que quoi quel quelle quels quelles quand où comment pourquoi combien qu'est".split()),
+    copulas=frozenset("est sont était étaient fut furent".split()),
+    auxiliaries=frozenset("a ont avait avaient peut peuvent pouvait doit doivent va vont".split()),
+    genitives=frozenset("de du des".split()),
     abbreviations=frozenset("m. mme. mlle. dr. pr. etc. p.ex. av. env. ex. cf. apr. st. ste.".split()),
     phrase_starters=frozenset(
         (

@@ -24,16 +24,8 @@ LANGUAGE = Language(
         "medium": "Sage ein bis drei kurze Sätze.",
         "long": "Sage so viel, wie die Frage braucht, höchstens ein Dutzend Sätze.",
     },
-    openings=(
-        "Lass mich überlegen.",
-        "Einen Moment.",
-        "Mal sehen.",
-        "Hm, lass mich nachdenken.",
-        "Einen Augenblick.",
-        "Da muss ich kurz nachdenken.",
-        "Gleich.",
-        "Nun, mal sehen.",
-    ),
+    openings=("Hm,", "Nun,", "Also,"),
+    longer_openings=("Lass mich überlegen.", "Einen Moment.", "Mal sehen.", "Einen Augenblick."),
     thinking="Ich denke noch nach.",
     bridges=("Oder besser gesagt:", "Nein, warte:", "Lass mich das richtigstellen:"),
     backchannels=frozenset(
@@ -43,6 +35,27 @@ LANGUAGE = Language(
         ).split(", ")
     ),
     commands=frozenset("stopp stop warte nein ruhe genug abbrechen".split()),
+    waits=frozenset(
+        (
+            "warte, warten, warte mal, warte kurz, warte bitte, bitte warten, moment, einen moment, "
+            "moment mal, moment bitte, einen moment bitte, augenblick, einen augenblick, sekunde, eine sekunde, "
+            "stopp, stop, halt, halt stopp, sei still, sei ruhig, ruhe, nein warte, nein stopp"
+        ).split(", ")
+    ),
+    question_words=frozenset(
+        (
+            "wer wen wem wessen was welche welcher welches welchen welchem wann wo woher wohin warum wieso "
+            "weshalb wie wieviel wofür womit wodurch woraus worin"
+        ).split()
+    ),
+    copulas=frozenset("ist sind war waren heißt heißen".split()),
+    auxiliaries=frozenset(
+        (
+            "hat haben hatte hatten wird werden wurde wurden kann können konnte konnten muss müssen soll sollen "
+            "darf dürfen"
+        ).split()
+    ),
+    genitives=frozenset("von".split()),
     abbreviations=frozenset(
         (
             "dr. prof. hr. fr. st. nr. str. tel. ca. bzw. usw. etc. evtl. ggf. inkl. mio. mrd. vgl. jh. "

@@ -23,7 +23,8 @@ LANGUAGE = Language(
         "medium": "Di' da una a tre frasi brevi.",
         "long": "Di' tutto ciò che serve alla domanda, al massimo una dozzina di frasi.",
     },
-    openings=("Fammi pensare.", "Un momento.", "Vediamo.", "Mmm, vediamo.", "Un attimo.", "Un secondo."),
+    openings=("Mmm,", "Allora,", "Dunque,"),
+    longer_openings=("Fammi pensare.", "Un momento.", "Vediamo.", "Un attimo."),
     thinking="Ci sto ancora pensando.",
     bridges=("O meglio,", "No, aspetta:", "Mi correggo:"),
     backchannels=frozenset(
@@ -33,6 +34,19 @@ LANGUAGE = Language(
         ).split(", ")
     ),
     commands=frozenset("fermati aspetta no silenzio basta annulla scusa stop".split()),
+    waits=frozenset(
+        (
+            "aspetta, aspetti, aspetta un attimo, aspetta un momento, aspetta un secondo, "
+            "un attimo, un momento, un secondo, un attimo per favore, fermati, ferma, fermo, stop, "
+            "basta, silenzio, stai zitto, no aspetta, no fermati"
+        ).split(", ")
+    ),
+    question_words=frozenset(
+        ("chi che cosa cos'è quale quali qual quando dove dov'è come com'è perché quanto quanta quanti quante").split()
+    ),
+    copulas=frozenset("è sono era erano fu furono".split()),
+    auxiliaries=frozenset("ha hanno aveva avevano può possono poteva deve devono va vanno".split()),
+    genitives=frozenset("di del della dello dei degli delle".split()),
     abbreviations=frozenset("sig. sig.ra dott. dr. prof. ecc. es. ca. pag. n. d.c. a.c. vs. ing.".split()),
     phrase_starters=frozenset(
         (

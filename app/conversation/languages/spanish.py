@@ -23,15 +23,8 @@ LANGUAGE = Language(
         "medium": "Di de una a tres frases cortas.",
         "long": "Di todo lo que la pregunta necesite, como mucho una docena de frases.",
     },
-    openings=(
-        "Déjame pensar.",
-        "Un momento.",
-        "A ver.",
-        "Mmm, déjame pensar.",
-        "Un segundo.",
-        "Déjame ver.",
-        "Bueno, a ver.",
-    ),
+    openings=("Mmm,", "Bueno,", "Pues,"),
+    longer_openings=("Déjame pensar.", "Un momento.", "A ver.", "Déjame ver."),
     thinking="Todavía lo estoy pensando.",
     bridges=("O mejor dicho,", "No, espera:", "Déjame corregirlo:"),
     backchannels=frozenset(
@@ -41,6 +34,19 @@ LANGUAGE = Language(
         ).split(", ")
     ),
     commands=frozenset("espera no calla silencio basta cancela perdón".split()),
+    waits=frozenset(
+        (
+            "espera, espere, espera un momento, espera un segundo, espera por favor, un momento, "
+            "un segundo, un momento por favor, para, para ya, alto, detente, basta, stop, silencio, cállate, "
+            "no espera, no para"
+        ).split(", ")
+    ),
+    question_words=frozenset(
+        ("qué quién quiénes cuál cuáles cuándo dónde adónde cómo cuánto cuánta cuántos cuántas").split()
+    ),
+    copulas=frozenset("es son era eran fue fueron está están".split()),
+    auxiliaries=frozenset("ha han había habían hay puede pueden podía debe deben va van".split()),
+    genitives=frozenset("de del".split()),
     abbreviations=frozenset(
         ("sr. sra. srta. dr. dra. ud. uds. etc. p.ej. ee. uu. av. núm. pág. prof. aprox. d.c. a.c. vs.").split()
     ),

@@ -1,7 +1,7 @@
 """Decides what a voice says now: it waits, fills the wait with an opening, or says a clause of the oracle.
 
-`decide` is the only place where that is decided, except that `cutting_clause` may cut off the clause being spoken.
-`could_answer` tells whether a turn that ended now would be answered at once. Both ask the same gate (`Revisions.gate`),
+`decide` is the only place where that is decided, except that `cutting_clause` may cut off the clause being spoken, and
+`confirmed_restatement` lets a clause go on of which only the beginning was to be said. `could_answer` tells whether a turn that ended now would be answered at once. Both ask the same gate (`Revisions.gate`),
 which names the rule by which a revision may be spoken or is held back. What is known of the revisions is in
 `app.conversation.speaking.revisions`.
 
@@ -18,25 +18,33 @@ from app.conversation.events import AnswerMode, SpeechRule
 from app.conversation.frame import FRAME_SECONDS
 from app.conversation.languages import language
 from app.conversation.speaking.correction import after_bridge, bridge_following, ends_sentence, plan_correction
+from app.conversation.speaking.restating import agreed_restatement
 from app.conversation.speaking.revisions import KnownRevision, Revisions, Verdict
 from app.conversation.turns.floor import TakeFloor
 from app.conversation.words import same_words
 
-SILENCE = 0.5
-"""Longest silence in seconds between the release of the push-to-talk button and an opening."""
+OPENING_SILENCE = 0.9
+"""An opening starts no earlier than this many seconds after the user's voice or, with push-to-talk, after the release of
+the button. Most answers have begun by then."""
 
-SILENCE_GUESSED = 0.76
-"""The same after the end of the user's speech if the end of the turn is only an estimate. Of 24 pauses between the
-sentences of MT-Bench questions in two synthetic voices, 14 are longer than 0.45 s and none is longer than 0.74 s. An
-opening after 0.5 s would start just as the user continues."""
+LONGEST_SILENCE = 1.3
+"""After this many seconds an opening starts unless the answer has words, and then `SYNTHESIS_SECONDS` later. It starts
+no earlier if the answer is further away than `LATE_SECONDS`, so that the silence after the opening isn't too long."""
 
-SILENCE_AT_WORST = 0.9
-"""The same while the answer's first clause is being synthesised. That takes 0.1 to 0.4 s on two laptop cores, and an
-opening would delay the answer by a second."""
+SYNTHESIS_SECONDS = 0.3
+"""How long an answer's first clause and its audio take at most, as a rule, from its first word on."""
 
-FAR_SECONDS = 0.8
-"""If the answer is expected later than this, an opening starts immediately. An opening lasts about a second, less than
-a slow back-end needs for its first clause. A ready answer would also start as soon as the end of the turn is known."""
+DUE_SECONDS = 0.6
+"""If the answer is expected within this time, an opening before it would delay it."""
+
+LATE_SECONDS = 1.5
+"""An answer that isn't expected before this time is late: an opening is said in two turns in a row."""
+
+LONGER_SECONDS = 1.0
+"""If the answer isn't expected before this time, a longer phrase is the opening."""
+
+WORD_SECONDS = 0.25
+"""How long a restated word lasts, about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +105,8 @@ class SpokenAnswer:
     - `started`: an opening or part of the answer has been played.
     - `audible`: part of the answer itself has been played.
     - `notified`: the user has been told that the model is thinking.
+    - `restates`: the revision whose words restate the question, if nothing else has been said; else 0.
+    - `opened`: it began with an opening; `opened_before`: so did the answer before it.
     """
 
     ended: TakeFloor
@@ -107,6 +117,9 @@ class SpokenAnswer:
     started: bool = False
     audible: bool = False
     notified: bool = False
+    restates: int = 0
+    opened: bool = False
+    opened_before: bool = False
 
     @property
     def turn(self) -> int:
@@ -148,12 +161,16 @@ class Decision:
 
     - `action`: `wait` says nothing. `opening` fills the wait. `clause` says `clause`. `end`: the answer is over.
     - `clause`: with `wait`, the clause that has to be synthesised first, if there is one.
+    - `words`: of the clause, only so many words are said until a revision confirms the rest; 0 for all of them.
+    - `far`: with `opening`, the answer isn't expected before `LONGER_SECONDS`.
     """
 
     action: Literal["wait", "opening", "clause", "end"]
     rule: SpeechRule
     clause: ClauseChoice | None = None
     revision: int = 0
+    words: int = 0
+    far: bool = False
 
 
 def decide(moment: Moment, said: SpokenAnswer, revisions: Revisions) -> Decision:
@@ -165,6 +182,11 @@ def decide(moment: Moment, said: SpokenAnswer, revisions: Revisions) -> Decision
         clause, verdict = notice, Verdict(False, "model thinks", verdict.revision)
     if clause is not None and clause == moment.prepared and moment.synthesised:
         return Decision("clause", verdict.rule, clause, verdict.revision)
+    if clause is None and (restated := _to_restate(moment, said, revisions)) is not None:
+        choice, words = restated
+        if choice == moment.prepared and moment.synthesised:
+            return Decision("clause", "restated", choice, choice.revision, words)
+        return Decision("wait", "synthesis", choice, choice.revision)
     rule: SpeechRule = "synthesis" if clause is not None else verdict.rule
     waits = Decision("wait", rule, clause, verdict.revision)
     if said.started or not moment.openings or moment.answer_mode != "thinking" or said.ended.speech_end is None:
@@ -174,28 +196,51 @@ def decide(moment: Moment, said: SpokenAnswer, revisions: Revisions) -> Decision
         return waits  # possibly a cough
     # The output of this step is played after its frame.
     silence = moment.at + moment.frame_seconds - moment.waits_since
-    longest = longest_silence(moment, said, revisions, asked[-1])
-    return Decision("opening", rule, clause, verdict.revision) if silence > longest else waits
+    if silence <= OPENING_SILENCE:
+        return waits
+    comes = clause is not None or asked[-1].has_words
+    until_due = 0.0 if comes else asked[-1].due - moment.at
+    longest = LONGEST_SILENCE + (SYNTHESIS_SECONDS if comes else 0.0)
+    if silence <= longest and not DUE_SECONDS < until_due <= LATE_SECONDS:
+        return Decision("wait", "answer due", clause, verdict.revision)
+    if said.opened or (said.opened_before and until_due <= LATE_SECONDS):
+        return Decision("wait", "opened before", clause, verdict.revision)
+    return Decision("opening", rule, clause, verdict.revision, far=until_due > LONGER_SECONDS)
 
 
-def could_answer(moment: Moment, revisions: Revisions, heard: str, *, opening: bool) -> bool:
-    """Returns whether an answer or an opening could start immediately if the user's turn ended now.
+def could_answer(moment: Moment, said: SpokenAnswer, revisions: Revisions, ended: TakeFloor) -> bool | None:
+    """Returns whether an answer could start immediately if the user's turn `ended` now.
 
-    `heard`: the turn's words, if known; `opening`: an opening is synthesised. Always True in the mode `after`, in which
-    back-ends are asked only once the turn has ended.
+    None in the mode `after`, in which back-ends are asked only once the turn has ended. `said`: the answer before.
     """
     if moment.answer_mode == "after":
-        return True
-    newest = revisions.newest
-    if newest is None:
+        return None
+    newest, prepared = revisions.newest, moment.prepared
+    if newest is None or newest.turn != ended.turn or prepared is None or not moment.synthesised:
         return False
-    if opening and moment.openings and not newest.complete and is_far(newest, moment.at, heard):
-        return True
-    if moment.prepared is None or moment.prepared.revision != newest.number or not moment.synthesised:
-        return False
-    if heard:
-        return same_words(newest.asked, heard)  # the end of the turn confirms the revision
-    return revisions.gate(newest, TakeFloor(newest.turn), moment.answer_mode).passes
+    if prepared.revision == newest.number:
+        if ended.heard:
+            if same_words(newest.asked, ended.heard):  # the end of the turn confirms the revision
+                return True
+        elif revisions.gate(newest, TakeFloor(newest.turn), moment.answer_mode).passes:
+            return True
+    given = said.given if said.turn == ended.turn else []
+    restated = _to_restate(moment, SpokenAnswer(ended, given), revisions)
+    return restated is not None and restated[0] == prepared
+
+
+def confirmed_restatement(
+    moment: Moment, said: SpokenAnswer, revisions: Revisions, current: ClauseChoice
+) -> Decision | None:
+    """Returns the decision to say all of `current`, of which only the beginning was to be said, if it is confirmed.
+
+    It is by a revision that may be spoken and whose first clause has the same words.
+    """
+    for revision in _candidates(moment, said, revisions):
+        if revision.clauses and revision.clauses[0].spoken == current.text:
+            rule = _gate(moment, said, revisions, revision).rule
+            return Decision("clause", rule, _first_clause(revision), revision.number)
+    return None
 
 
 def next_to_prepare(
@@ -204,7 +249,10 @@ def next_to_prepare(
     """Returns the clause to synthesise in advance. `unsaid`: the words that remain in the current clause."""
     if has_floor:
         candidates = _candidates(moment, said, revisions, early=True)
-        return _choose(said, [*said.words, *unsaid], candidates, revisions)
+        choice = _choose(said, [*said.words, *unsaid], candidates, revisions)
+        if choice is None and (restated := _to_restate(moment, said, revisions)) is not None:
+            return restated[0]
+        return choice
     newest = revisions.newest
     if newest is None:
         return None
@@ -212,7 +260,11 @@ def next_to_prepare(
     given = said.given if newest.turn == said.turn else []
     answer = SpokenAnswer(said.ended, given, audible=said.audible)
     candidates = _candidates(moment, answer, revisions, early=True, turn=newest.turn)
-    return _choose(answer, answer.words, candidates, revisions)
+    choice = _choose(answer, answer.words, candidates, revisions)
+    if choice is None and not given and moment.answer_mode == "thinking":
+        agreed = agreed_restatement(revisions.of_turn(newest.turn), newest.asked)
+        return _first_clause(agreed[0]) if agreed is not None else None
+    return choice
 
 
 def cutting_clause(
@@ -230,26 +282,34 @@ def cutting_clause(
     return choice if choice is not None and choice.bridge else None
 
 
-def is_far(newest: KnownRevision, at: float, heard: str = "") -> bool:
-    """Returns whether the newest revision's first clause is expected too late for an opening at time `at` to delay it.
+def _to_restate(moment: Moment, said: SpokenAnswer, revisions: Revisions) -> tuple[ClauseChoice, int] | None:
+    """Returns a clause whose beginning only restates the question, and how many words that is, if it may be said now.
 
-    `heard`: the turn's words, if known. If the revision was requested for other words, a new one will be requested.
+    Nothing may have been said in this turn, the words known so far must reach the voice's end, and the newest answer
+    must be expected by the time at which the restated words end.
     """
-    if heard and not same_words(newest.asked, heard):
-        return newest.expected > FAR_SECONDS
-    return not newest.text and newest.due > at + FAR_SECONDS
+    if said.given or said.started or moment.answer_mode != "thinking" or said.ended.explicit:
+        return None
+    asked = revisions.of_turn(said.turn)
+    heard = said.ended.heard or said.ended.nearly_heard
+    if asked and asked[-1].complete:
+        heard = asked[-1].asked
+    if not heard or said.ended.speech_end is None:
+        return None
+    found = agreed_restatement(asked, heard)
+    if found is None:
+        return None
+    revision, words = found
+    newest = asked[-1]
+    spoken = words * WORD_SECONDS
+    if not newest.has_words and not (newest.expected and newest.due <= moment.at + spoken + DUE_SECONDS):
+        return None
+    return _first_clause(revision), words
 
 
-def longest_silence(moment: Moment, said: SpokenAnswer, revisions: Revisions, newest: KnownRevision) -> float:
-    """Returns how many seconds of silence to allow before an opening."""
-    coming = moment.prepared is not None and not moment.synthesised
-    if coming and moment.prepared is not None:
-        revision = revisions.get(moment.prepared.revision)
-        if revision is not None and _gate(moment, said, revisions, revision).passes:
-            return SILENCE_AT_WORST
-    if is_far(newest, moment.at):
-        return 0.0
-    return SILENCE if said.ended.explicit else SILENCE_GUESSED
+def _first_clause(revision: KnownRevision) -> ClauseChoice:
+    clause = revision.clauses[0]
+    return ClauseChoice(revision.number, 0, clause.spoken, begin=clause.begin, ends=clause.ends)
 
 
 def _gate(moment: Moment, said: SpokenAnswer, revisions: Revisions, revision: KnownRevision) -> Verdict:
@@ -344,7 +404,7 @@ def _choose(
             [clause.spoken for clause in clauses],
             complete=revision.done,
             corrections=said.corrections,
-            resumed=not said.source,
+            resumed=not said.source and not said.restates,
             code=revision.language,
         )
         if join.action == "wait" or join.next_clause >= len(clauses):

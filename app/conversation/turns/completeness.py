@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from app.conversation.languages import language
 from app.conversation.words import fold
 
 Completeness = Literal["open", "statement", "short", "request", "question"]
 """`open`: more must follow. `statement`: it may stand alone or be followed by its question. `short`: a question or
 request that is complete if it is that short. `request`, `question`: complete, and long enough to be all."""
 
-WH = frozenset("who whom whose what which when where why how what's who's where's how's when's why's".split())
+_WH = language("en").question_words
 _BE = frozenset("is are was were isn't aren't wasn't weren't".split())
 _MODALS = frozenset(
     "do does did can could will would shall should may might must don't doesn't didn't can't couldn't won't "
@@ -101,7 +102,7 @@ def _asks(words: list[str]) -> int | None:
     """Index of a fronted verb or a request at the start, or of the last question word; None without any."""
     if not words:
         return None
-    if words[0] in WH | _FRONTED | _REQUESTS:
+    if words[0] in _WH | _FRONTED | _REQUESTS:
         return 0
     for place in range(len(words) - 1, 0, -1):
         word = words[place]
@@ -132,7 +133,7 @@ def _judge(words: list[str]) -> Completeness:
 def _request(words: list[str]) -> Completeness:
     """Judges words that begin with the verb of a request."""
     what = [word for word in words[1:] if word not in ("me", "us", "please", "to")]
-    inner = next((n for n, word in enumerate(what) if word in WH), None)
+    inner = next((n for n, word in enumerate(what) if word in _WH), None)
     if inner is not None and what and words[-1] not in ("why", "how"):
         return _question(what[inner:], indirect=True)
     last = words[-1]
@@ -145,16 +146,16 @@ def _question(words: list[str], *, indirect: bool = False) -> Completeness:
     """Judges words that begin with a question word or a fronted verb."""
     head, last = words[0], words[-1]
     if len(words) == 1:
-        return "short" if head in WH and not indirect else "open"
+        return "short" if head in _WH and not indirect else "open"
     asked_object = head in ("what", "which", "who", "whom", "what's") or words[1] in ("many", "much", "long")
     whole = len(words) >= 3 and (
         # "What is that?", "How old is it?", "Who are you?"
-        (last in _PRONOUNS | {"this", "that", "these", "those"} and words[-2] in _BE and head in WH)
+        (last in _PRONOUNS | {"this", "that", "these", "those"} and words[-2] in _BE and head in _WH)
         or (last == "that" and words[-2] in ("about", "like", "do", "mean", "for", "with", "of"))
     )
     # "When will it stop?", "What should I give her?", "What could that be?"
     plain = (
-        head in WH
+        head in _WH
         and len(words) >= 4
         and any(word in _MODALS | _HAVE for word in words[1:-2])
         and (last not in _TAILS or (asked_object and last in ("her", "be", "have", "do")))
@@ -174,20 +175,20 @@ def _question(words: list[str], *, indirect: bool = False) -> Completeness:
             return "open"
         if last.endswith("est") and len(last) > 4 and last not in ("interest", "request", "forest", "west"):
             return "open"  # "the longest"
-        if head in WH and len(words) == 2:
+        if head in _WH and len(words) == 2:
             return "open"  # "Who wrote?", "What process?"
         if last in _MISHEARD and words[-2] not in ("plus", "minus", "times", "by", "number", "is"):
             return "open"  # "to" and "for", as a recogniser writes them at a pause
         if head in _BE and len(words) == 3 and words[1] in _PRONOUNS and not indirect:
             return "question"  # "Are they valid?"
-        if head in WH and len(words) == 4 and words[2] in _BE | _MODALS and not indirect:
+        if head in _WH and len(words) == 4 and words[2] in _BE | _MODALS and not indirect:
             return "question"  # "What processes are involved?"
         if head in _FRONTED and len(words) < 4:
             # "Can you swim?" may be whole, "Can a process?" is not.
             return "short" if words[1] in _PRONOUNS else "open"
         if head in _BE and len(words) < 5 and words[1] in ("the", "a", "there", "it", "my", "your"):
             return "short"
-    if head in WH and len(words) == 3 and words[1] in _BE and not indirect:
+    if head in _WH and len(words) == 3 and words[1] in _BE and not indirect:
         return "question"  # "What is love?"
     length = len(words) + ("'s" in head)
     return "question" if length >= 5 or plain or (whole and length >= 3) else "short"

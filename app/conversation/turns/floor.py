@@ -13,15 +13,17 @@ from app.conversation import events as e
 class TakeFloor:
     """The user has finished turn `turn`: the assistant may speak.
 
-    `speech_end`: when the voice ended, None for a typed turn. `heard`: the turn's words if those known so far reach up
-    to the voice's end, else empty. `explicit`: the user ended the turn with the talk button or by typing; otherwise its
-    end was detected.
+    - `speech_end`: when the voice ended, None for a typed turn.
+    - `heard`: the turn's words if those known so far reach up to the voice's end, else empty.
+    - `explicit`: the user ended the turn with the talk button or by typing; otherwise its end was detected.
+    - `nearly_heard`: the same as `heard`, if at most the decay of the last word is missing.
     """
 
     turn: int
     speech_end: float | None = None
     heard: str = ""
     explicit: bool = False
+    nearly_heard: str = ""
 
 
 @dataclass(frozen=True, slots=True)

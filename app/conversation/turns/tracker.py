@@ -29,8 +29,10 @@ class TurnSettings:
     - `pause_seconds`: one window of silence.
     - `patience` in [-1, 1]: shifts how long a pause must last to end the turn; 0 as fitted, 1 longest.
     - `ask_again`: silences after which the end of the turn is judged again, since longer ones say more.
-    - `unready_seconds`: the least silence that ends a turn whose answer isn't ready, when an opening is nearly due. A
-      user who continues before that has not been cut off.
+    - `ready_seconds`: the least silence that ends a turn whose answer is ready. Whole questions before a short pause,
+      as in "Who wrote it, and when?", are then rarely answered.
+    - `unready_seconds`: the least silence that ends a turn whose answer isn't ready. A user who continues before that
+      has not been cut off.
     - `answer_seconds`: if a user says "yes" over the assistant and continues within this time, that was the beginning
       of their answer.
     - `far_seconds`: a distant voice that was heard over the assistant, or right after the user's turn, is still
@@ -48,7 +50,8 @@ class TurnSettings:
     pause_seconds: float = 0.032
     patience: float = 0.0
     ask_again: tuple[float, ...] = (0.16, 0.3, 0.5)
-    unready_seconds: float = 0.66
+    ready_seconds: float = 0.25
+    unready_seconds: float = 0.45
     far_seconds: float = 2.0
     long_voice_seconds: float = 5.0
     long_seconds: float = 0.5
@@ -67,6 +70,8 @@ LEARNED_PAUSES = (0.15, 2.4)
 """Seconds. Shorter silences belong to words (a stop consonant closes for 0.1 s), longer ones to something else."""
 COVERED_SECONDS = 0.05
 """Words that reach this close to the voice's end are complete."""
+NEARLY_COVERED_SECONDS = 0.16
+"""If words reach this close to the voice's end, only the decay of the last one is missing."""
 WORDLESS_SECONDS = 0.5
 """The recogniser must have processed this much of a sound before it counts as wordless."""
 WORDED_LOOKS = 2
@@ -138,7 +143,15 @@ class TurnTracker:
     @property
     def heard(self) -> str:
         """The turn's words if those known so far reach up to the end of the voice; else empty."""
-        return self._words if self._words_until >= self._last_voice - COVERED_SECONDS else ""
+        return self._words_up_to_the_end(COVERED_SECONDS)
+
+    def _words_up_to_the_end(self, lag: float) -> str:
+        return self._words if self._words_until >= self._last_voice - lag else ""
+
+    def end_now(self, *, explicit: bool = False) -> TakeFloor:
+        """Returns the command that would follow if the turn ended now."""
+        nearly = self._words_up_to_the_end(NEARLY_COVERED_SECONDS)
+        return TakeFloor(self.turn, self._last_voice, self.heard, explicit, nearly)
 
     def would_resume(self, at: float) -> bool:
         """Whether a voice at `at` resumes the turn that has just ended."""
@@ -190,12 +203,17 @@ class TurnTracker:
         return out
 
     def hear(
-        self, at: float, windows: Sequence[VoiceWindow], *, assistant_speaks: bool, answer_ready: bool = True
+        self,
+        at: float,
+        windows: Sequence[VoiceWindow],
+        *,
+        assistant_speaks: bool,
+        answer_ready: bool | None = None,
     ) -> list[TurnEvent | FloorCommand]:
         """Processes the voice detector's windows of a frame that ended at `at`; returns the events and the commands to
         the front-end that follow, in order.
 
-        `answer_ready`: see `FrontEnd.could_answer`. If False, the end of the turn may be delayed a little.
+        `answer_ready`: see `FrontEnd.could_answer`. It decides how long the silence must last at least.
         """
         out: list[TurnEvent | FloorCommand] = []
         self._run.own_level = self.level.estimate(at)
@@ -277,7 +295,7 @@ class TurnTracker:
         self._wordless, self._worded = False, 0
         return e.UserStarted(at, self.turn)
 
-    def _advance(self, at: float, answer_ready: bool, out: list[TurnEvent | FloorCommand]) -> None:
+    def _advance(self, at: float, answer_ready: bool | None, out: list[TurnEvent | FloorCommand]) -> None:
         """Advances an open turn: echo, barge-in, pause, end."""
         s = self.settings
         quiet = at - self._last_voice
@@ -305,13 +323,19 @@ class TurnTracker:
         elif self._wordless:
             if quiet >= s.hold_silence:
                 self._let_pass(at, out)
-        elif quiet + 1e-9 >= max(self._end_silence(), 0.0 if answer_ready else s.unready_seconds):
+        elif quiet + 1e-9 >= max(self._end_silence(), self._least_silence(answer_ready)):
             likely = self._finished is not None and self._finished >= 0.5
             self._close(at, "words" if likely else "silence", out)
         elif self._asked < len(s.ask_again) and quiet >= s.ask_again[self._asked]:
             self._asked += 1
             if self._finished is not None:
                 out.append(e.UserPaused(at, self.turn, self._last_voice))
+
+    def _least_silence(self, answer_ready: bool | None) -> float:
+        """Seconds of silence before which the turn doesn't end, whatever was said."""
+        if answer_ready is None:
+            return 0.0
+        return self.settings.ready_seconds if answer_ready else self.settings.unready_seconds
 
     def _end_silence(self) -> float:
         """Seconds of silence that end the turn."""
@@ -367,7 +391,7 @@ class TurnTracker:
         if not answered:
             out.append(Silence(self.turn))
             return
-        out.append(TakeFloor(self.turn, self._last_voice, self.heard, reason == "button"))
+        out.append(self.end_now(explicit=reason == "button"))
 
     def _apply_silence(self, out: list[TurnEvent | FloorCommand]) -> None:
         if self._silences:

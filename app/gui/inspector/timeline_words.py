@@ -121,6 +121,7 @@ class TimelineWords(QObject):
             "in use": self.tr("it went on with its answer"),
             "whole question": self.tr("your words were a complete question"),
             "same beginning": self.tr("two thoughts began alike"),
+            "restated": self.tr("two thoughts repeated your question alike"),
             "not asked": self.tr("no model had been asked"),
             "another turn": self.tr("the newest thought answered another turn"),
             "incomplete turn": self.tr("the model didn't know your complete turn"),
@@ -130,6 +131,8 @@ class TimelineWords(QObject):
             "no words": self.tr("the model had sent no words"),
             "next clause": self.tr("the next clause wasn't complete"),
             "synthesis": self.tr("the next clause was being synthesised"),
+            "answer due": self.tr("the answer was due"),
+            "opened before": self.tr("the answer before had begun with an opening"),
             "model thinks": self.tr("the model was still thinking"),
             "all said": self.tr("all was said"),
         }[rule]

@@ -56,14 +56,14 @@ def _say(talk: Talk, words: str, seconds: float = 1.6, finished: float = 0.95) -
     return facts + silence
 
 
-def test_a_question_that_sounds_finished_is_answered_within_a_quarter_of_a_second() -> None:
+def test_a_question_that_sounds_finished_is_answered_within_a_third_of_a_second() -> None:
     talk = Talk()
     _say(talk, "What is the capital of France?")
     ended = next(f for _, f in talk.log if isinstance(f, e.UserEnded))
     assert ended.reason == "words"
-    assert ended.at - 1.6 <= 0.25
+    assert 0.25 <= ended.at - 1.6 <= 0.33
     [taken] = [f for _, f in talk.log if isinstance(f, TakeFloor)]
-    assert taken == TakeFloor(1, 1.6, "What is the capital of France?")
+    assert taken == TakeFloor(1, 1.6, "What is the capital of France?", nearly_heard="What is the capital of France?")
 
 
 def _wait_of(talk: Talk, finished: float) -> float:
@@ -73,7 +73,7 @@ def _wait_of(talk: Talk, finished: float) -> float:
 
 def test_the_less_finished_a_turn_seems_the_longer_its_end_is_waited_for() -> None:
     waits = [_wait_of(Talk(), finished) for finished in (0.99, 0.9, 0.7, 0.5, 0.3, 0.1, 0.01)]
-    assert waits == sorted(waits) and waits[0] <= 0.25 and 0.9 <= waits[-1] <= 2.5
+    assert waits == sorted(waits) and waits[0] <= 0.33 and 0.9 <= waits[-1] <= 2.5
     assert all(after - before <= 0.6 for before, after in pairwise(waits)), waits
 
 
@@ -95,7 +95,7 @@ def test_a_turn_that_could_not_be_answered_yet_ends_later_and_a_user_who_continu
     talk.answer_ready = False
     _say(talk, "What is the capital of France?")
     ended = next(f for _, f in talk.log if isinstance(f, e.UserEnded))
-    assert 0.64 <= ended.at - 1.6 <= 0.76
+    assert 0.45 <= ended.at - 1.6 <= 0.53
 
     talk = Talk()
     talk.answer_ready = False
