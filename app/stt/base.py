@@ -82,7 +82,7 @@ class WordsJudge(Protocol):
 
 
 class Decoder(Protocol):
-    """Transcribes audio."""
+    """Transcribes audio. `decode` may be called on two threads at once."""
 
     @property
     def language(self) -> str:

@@ -5,6 +5,7 @@ Unlike Whisper's encoder, Moonshine's needs no padding, so the cost of a pass is
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -38,7 +39,7 @@ STOPPED = "Moonshine, the speech recognition, has stopped: {cause}. Choose anoth
 class MoonshineDecoder:
     """A `Decoder` that runs Moonshine in a child process. `weights`: a folder inside the library's package.
 
-    Not thread-safe. The constructor raises TranscriberError if the child can't be started.
+    The constructor raises TranscriberError if the child can't be started.
     """
 
     language = "en"
@@ -46,6 +47,7 @@ class MoonshineDecoder:
     def __init__(self, weights: Path) -> None:
         self.on_notice: Callable[[str], None] = lambda sentence: None
         """Called on any thread with a sentence for the user, if the child had to be restarted."""
+        self._one_pass = threading.Lock()
         self._child = ChildWorker("app.stt.moonshine_worker", str(weights))
         try:
             self._child.start()
@@ -63,11 +65,13 @@ class MoonshineDecoder:
             return ""
         raw = levelled(samples).astype("<f4").tobytes()
         limit = min(PASS_SECONDS, LEAST_PASS_SECONDS + seconds / 2)
-        try:
-            answer, _ = self._child.ask(len(raw).to_bytes(4, "little") + raw, limit)
-        except ChildError as error:
-            raise TranscriberError(STOPPED.format(cause=error)) from None
-        if cause := self._child.take_notice():
+        with self._one_pass:
+            try:
+                answer, _ = self._child.ask(len(raw).to_bytes(4, "little") + raw, limit)
+            except ChildError as error:
+                raise TranscriberError(STOPPED.format(cause=error)) from None
+            cause = self._child.take_notice()
+        if cause:
             self.on_notice(RESTARTED.format(cause=cause))
         if "error" in answer:
             raise RuntimeError(answer["error"])

@@ -1,8 +1,9 @@
 """Streaming recognition: decodes a growing utterance repeatedly and settles its words at pauses.
 
 A pass decodes the whole turn. If the turn is longer than `WINDOW_SECONDS`, the pass decodes a window that overlaps the
-previous one, and joins the two at their common words, so that its cost doesn't grow with the turn. There is one worker
-thread, and the newest audio takes precedence: a pass that is superseded before it starts is skipped and counted.
+previous one, and joins the two at their common words, so that its cost doesn't grow with the turn. The pass that settles
+a pause runs beside the one in progress. Otherwise, the newest audio takes precedence: a pass that is superseded before
+it starts is skipped and counted, and the words of one that ends late are dropped.
 `SoundBuffer` buffers the user's latest audio at 16 kHz and finds the start of a turn in it.
 """
 
@@ -29,8 +30,13 @@ PASS_SECONDS = ((0.0, 0.24), (1.5, 0.4), (5.0, 0.64))
 The first words are decoded early, because they distinguish speech from laughter. A long window takes twice as long to
 decode as a short one, and its end is decoded at the pause anyway. With 0.24 s up to 5 s and 0.4 s beyond, decoding used
 most of the app's CPU time."""
+PASSES_AT_ONCE = 2
+"""How many passes may run at the same time: a second one only to settle a pause, whose words are urgent."""
 PAUSE_PASS_SECONDS = 0.28
-"""Length of a pause at which it is decoded once more, to include the last word's decay or a soft word after it."""
+"""Length of a pause at which it is decoded once more, to include the last word's decay or a soft word after it, unless
+the first pass over it found the words of the pass before."""
+SURELY_FINISHED = 0.8
+"""If the audio alone ends the turn with this probability, it isn't evaluated again later in the pause."""
 SILENT_SECONDS = 0.03
 """A pass already running when a pause is detected counts as the pause's first one if it extends this far into it."""
 WINDOW_SECONDS = 10.0
@@ -57,18 +63,21 @@ class Window:
 class Utterance:
     """What is known of the audio and the words of one turn.
 
-    - `decoded_until`: sample up to which the last pass reached.
+    - `decoded_until`: sample up to which the last pass reached; `used_until`: the same of the last one whose words were
+      used.
     - `end`: sample at which its audio ends; None while the turn goes on.
-    - `settled_at`: speech_end of the pause whose words are settled.
+    - `settled_at`: speech_end of the pause whose words are settled; `sure`: the pass before had found the same words.
     - `final_due`: speech_end of the ended turn, while its final words are pending. The next turn may begin meanwhile.
     """
 
     turn: int
     window: Window
     decoded_until: int = 0
+    used_until: int = 0
     end: int | None = None
     words: StableWords = field(default_factory=StableWords)
     settled_at: float | None = None
+    sure: bool = False
     final_due: float | None = None
 
     @property
@@ -77,7 +86,7 @@ class Utterance:
         return self.end is None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Pass:
     """A pass over `window` of `utterance` up to sample `end`, started at session time `at`.
 
@@ -209,7 +218,7 @@ class StreamingTranscriber:
         self._latest = Utterance(0, Window(0), end=0)
         self._pause: float | None = None  # speech_end of the current pause
         self._decoded_again = False  # in this pause
-        self._running: Pass | None = None
+        self._running: list[Pass] = []
         self._waiting: list[Pass] = []  # at most one of each utterance
         self._due_skipped = False
         self._failed_turn = 0  # the last turn in which a failure was reported
@@ -218,7 +227,7 @@ class StreamingTranscriber:
 
     def __enter__(self) -> StreamingTranscriber:
         """Loads the models and waits until they are ready. Raises TranscriberError."""
-        self._worker = ThreadPoolExecutor(1, "transcriber")
+        self._worker = ThreadPoolExecutor(PASSES_AT_ONCE, "transcriber")
         words = self.endpointing.start(self._load_words)  # first, since it may start a child that loads in parallel
         try:
             self._decoder, judge = self._load()
@@ -232,7 +241,7 @@ class StreamingTranscriber:
 
     def __exit__(self, *exc: object) -> None:
         self.endpointing.turn = -1
-        self._running, self._waiting = None, []
+        self._running, self._waiting = [], []
         self._end_workers()
         del self._decoder  # so that a transcriber whose session has ended doesn't keep the model in memory
 
@@ -242,7 +251,7 @@ class StreamingTranscriber:
 
     @property
     def busy(self) -> bool:
-        return self._running is not None or self.endpointing.busy
+        return bool(self._running) or self.endpointing.busy
 
     def push(self, frame: Frame, voiced: bool) -> None:
         buffer = self._buffer
@@ -261,7 +270,7 @@ class StreamingTranscriber:
         due = next_due(buffer.last - said.window.start)
         new = buffer.last - said.decoded_until
         if new >= due * RATE - RATE // 50:
-            if self._running is None:
+            if not self._running:
                 self._due_skipped = False
                 self._decode(said)
             elif new >= 2 * due * RATE and not self._due_skipped:
@@ -286,9 +295,16 @@ class StreamingTranscriber:
             self._decoded_again = False
             if said not in self._decoded or not reaches_into(said.decoded_until, speech_end):
                 self._decode(said, settle=True)
-        if self.endpointing.judges_sound and not (again and self.endpointing.judging_sound):
+        if self.endpointing.judges_sound and not (again and self._sound_is_judged(speech_end)):
             last = self._buffer.last
             self.endpointing.set_sound(self._buffer.sound(max(self._buffer.first, last - JUDGED_SECONDS * RATE), last))
+
+    def _sound_is_judged(self, pause: float) -> bool:
+        """Whether the audio of the pause is being evaluated, or surely ends the turn."""
+        judged = self.endpointing.judged_sound
+        return self.endpointing.judging_sound or (
+            judged is not None and judged[0] == pause and judged[1] >= SURELY_FINISHED
+        )
 
     def resume(self, turn: int) -> None:
         said = self._latest
@@ -337,7 +353,7 @@ class StreamingTranscriber:
         if self._decoded_again or self._now - self._pause < PAUSE_PASS_SECONDS or said.settled_at != self._pause:
             return
         self._decoded_again = True
-        if self._running is None:
+        if not self._running and not said.sure:
             self._decode(said, settle=True)
 
     def _move_window(self, done: Pass) -> None:
@@ -359,14 +375,14 @@ class StreamingTranscriber:
     # -- decoding ----------------------------------------------------------------------------------
 
     def _decode(self, said: Utterance, *, settle: bool = False) -> None:
-        """Decodes the current window up to the turn's newest audio, after the pass in progress, if any."""
+        """Decodes the current window up to the turn's newest audio, as soon as the passes in progress allow it."""
         window, last = said.window, self._buffer.last if said.end is None else said.end
         end = min(last, window.start + int(LONGEST_SECONDS * RATE))
         samples = self._buffer.sound(window.start, end)
         pause = None if not settle else self._pause if said.final_due is None else said.final_due
         planned = Pass(said, window, end, self._now, settle, pause, end < last, samples)
         said.decoded_until = end
-        if self._running is None:
+        if len(self._running) < (PASSES_AT_ONCE if settle else 1):
             self._submit(planned)
             return
         others = [one for one in self._waiting if one.utterance is not said]
@@ -376,10 +392,10 @@ class StreamingTranscriber:
     @property
     def _decoded(self) -> list[Utterance]:
         """The utterances of the passes that are in progress or waiting."""
-        return [one.utterance for one in (self._running, *self._waiting) if one is not None]
+        return [one.utterance for one in (*self._running, *self._waiting)]
 
     def _submit(self, planned: Pass) -> None:
-        self._running = planned
+        self._running.append(planned)
         self._worker.submit(self._run, planned)
 
     def _run(self, running: Pass) -> None:
@@ -398,15 +414,18 @@ class StreamingTranscriber:
         self._call_soon(lambda: self._on_decoded(running, words, language, problem))
 
     def _on_decoded(self, done: Pass, words: str, language: str, problem: str) -> None:
-        if done is not self._running:
+        if done not in self._running:
             return
-        said, self._running, self.endpointing.language = done.utterance, None, language
+        self._running.remove(done)
+        said, self.endpointing.language = done.utterance, language
         if problem and said.turn != self._failed_turn:
             self._failed_turn = said.turn
             self.on_failure(problem)
         if self._waiting:
             self._submit(self._waiting.pop(0))
-        if said.final_due is not None or (said.open and said is self._latest):
+        late = done.end < said.used_until
+        if not late and (said.final_due is not None or (said.open and said is self._latest)):
+            said.used_until = done.end
             self._use_words(done, joined(done.window.before, words, done.overlap))
         if problem and not self._decoder.alive():
             self.on_broken()
@@ -429,6 +448,7 @@ class StreamingTranscriber:
             return
         if said.settled_at == pause and same_words(words, said.words.all):
             return  # the second pass over this pause found nothing new
+        said.sure = same_words(words, said.words.all)
         said.words.settle(words)
         if complete:
             self._move_window(done)

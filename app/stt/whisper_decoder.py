@@ -107,7 +107,7 @@ class LoadedWhisper:
 
 
 class WhisperDecoder:
-    """A `Decoder` that runs `model`, a CTranslate2 Whisper model (its folder, or already loaded). Not thread-safe.
+    """A `Decoder` that runs `model`, a CTranslate2 Whisper model (its folder, or already loaded).
 
     `language`: a two-letter code, or "auto" to detect the language. The attribute then holds the detected language, or
     an empty string. An English-only model always decodes English. Raises ValueError if Whisper doesn't support the
@@ -259,8 +259,11 @@ def load_whisper(model: Path) -> LoadedWhisper:
 
 
 def _load_on(model: Path, device: str, precision: str) -> LoadedWhisper:
-    # One thread is faster than two on two cores, and leaves a core for the rest of the app.
-    whisper = faster_whisper().WhisperModel(str(model), device=device, compute_type=precision, cpu_threads=1)
+    # One thread is faster than two on two cores, and leaves a core for the rest of the app. Two passes may run at once,
+    # over the same weights.
+    whisper = faster_whisper().WhisperModel(
+        str(model), device=device, compute_type=precision, cpu_threads=1, num_workers=2
+    )
     return LoadedWhisper(whisper, _encoded(whisper, np.zeros(RATE * 30, np.float32)))
 
 

@@ -40,7 +40,7 @@ from app.session.control import BackendChoice, SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
 from app.stt.base import EndOfTurn, TranscriberError, TranscriptUpdate, VoiceActivity
-from app.stt.streaming import RATE, Decoder, StreamingTranscriber, WordsJudge
+from app.stt.streaming import PASSES_AT_ONCE, RATE, Decoder, StreamingTranscriber, WordsJudge
 from app.tts.base import Clip, Voice
 from app.tts.voices import make_voice
 
@@ -113,21 +113,25 @@ HEARING_COSTS = (
 
 
 class _TimedWorker:
-    """Runs each job immediately and computes when its result would be ready, given the job's `seconds`."""
+    """Runs each job immediately and computes when its result would be ready on one of `threads`.
 
-    def __init__(self, transcriber: TimedTranscriber, seconds: Callable[[], float]) -> None:
-        self._transcriber, self._seconds, self._free_at = transcriber, seconds, 0.0
+    `seconds` returns how long the job that has just been run takes.
+    """
+
+    def __init__(self, transcriber: TimedTranscriber, seconds: Callable[[], float], threads: int = 1) -> None:
+        self._transcriber, self._seconds, self._free_at = transcriber, seconds, [0.0] * threads
 
     def submit(self, work: Callable[..., Any], *args: object) -> Future[Any]:
-        self._free_at = max(self._free_at, self._transcriber.now)
+        self._free_at.sort()
+        self._free_at[0] = max(self._free_at[0], self._transcriber.now)
         self._transcriber.working = self
         work(*args)
         return Future()
 
     def finish(self) -> float:
         """Returns the time at which the last job is finished."""
-        self._free_at += self._seconds()
-        return self._free_at
+        self._free_at[0] += self._seconds()
+        return self._free_at[0]
 
 
 class TimedTranscriber(StreamingTranscriber):
@@ -151,7 +155,7 @@ class TimedTranscriber(StreamingTranscriber):
         self._count = 0
         self._decoder = decoder
         self.endpointing.set_judges(judge, words)
-        self._worker = _TimedWorker(self, decode_seconds)  # type: ignore[assignment]
+        self._worker = _TimedWorker(self, decode_seconds, PASSES_AT_ONCE)  # type: ignore[assignment]
         self.endpointing.sound_worker = _TimedWorker(self, lambda: JUDGE_SECONDS)  # type: ignore[assignment]
         self.endpointing.words_worker = _TimedWorker(self, lambda: WORDS_SECONDS)  # type: ignore[assignment]
 

@@ -324,6 +324,36 @@ def test_a_backlog_is_skipped_and_counted_and_never_piles_up() -> None:
     assert len(rig.updates[-1].stable.split()) == 10  # 4.8 s, all of it heard in the end
 
 
+def test_a_pause_is_decoded_beside_the_pass_that_is_running_whose_late_words_are_dropped() -> None:
+    with turn() as rig:
+        rig.push(1.0, voiced=True)
+        rig.decoder.gate = partial = threading.Event()
+        rig.push(0.48, voiced=True, wait=False)  # a pass begins, and takes long
+        at = rig.at
+        rig.push(0.08, voiced=False, wait=False)
+        rig.decoder.gate = None
+        rig.stt.pause(1, at)
+        while not rig.updates or not rig.updates[-1].settled:
+            rig.calls.get(timeout=5)()
+        settled = rig.updates[-1].stable
+        assert settled == "w0 w1 w2" and rig.stt.busy and rig.stt.shed == 0
+        partial.set()
+        rig.settle()
+        assert rig.updates[-1].stable == settled, "the words of less sound come too late"
+
+
+def test_a_pause_in_which_two_passes_agree_is_not_decoded_again() -> None:
+    for agree in (True, False):
+        with turn() as rig:
+            rig.decoder.most_words = 1000 if agree else 1
+            rig.push(1.52, voiced=True)
+            rig.decoder.most_words = 1000
+            rig.fall_silent()
+            decoded = len(rig.decoder.lengths)
+            rig.push(0.48, voiced=False)
+            assert len(rig.decoder.lengths) - decoded == (0 if agree else 1)
+
+
 def test_nothing_is_kept_while_nobody_speaks() -> None:
     rig = Rig()
     with rig.stt:
@@ -418,6 +448,9 @@ def test_a_pause_told_again_asks_the_judge_again_and_decodes_nothing() -> None:
         rig.pause(end)
         assert len(rig.decoder.lengths) == passes and len(sounds) == 1
         assert len(rig.finished) == len(told) + 1 and rig.finished[-1][1] > told[-1][1]
+        rig.push(0.16, voiced=False)
+        rig.pause(end)
+        assert len(sounds) == 1, "the sound is sure enough"
 
 
 def endpointing(words: Odds | None) -> tuple[Endpointing, queue.Queue[Callable[[], None]], list[float]]:
