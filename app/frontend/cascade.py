@@ -115,7 +115,7 @@ class CascadeFrontEnd:
 
     @property
     def busy(self) -> bool:
-        return self._openings.preparing or self._ahead.busy
+        return self._openings.preparing or self._ahead.busy or self._playback.growing
 
     @property
     def idle(self) -> bool:
@@ -232,11 +232,14 @@ class CascadeFrontEnd:
             assert playing is not None
             playing.place_cut(self._cuts_off(playing))
             count, words = self._playback.play(out[filled:])
+            self._problem = self._problem or playing.clip.problem
             for text, end, written in words:
                 one = Said(text, max(1, filled + end), self._answer.turn, playing.choice.revision, written=written)
                 said.append(one)
                 self._answer.given.append(one)
             filled += count
+            if not count and self._playback.current is playing and not playing.holds:
+                break  # the voice is late
         return said
 
     def _cuts_off(self, playing: PlayingClause) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections import deque
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -31,8 +31,9 @@ PlayedWord = tuple[str, int, tuple[int, int] | None]
 class PlayingClause:
     """A clause and how far it has been played: up to sample `position` and word number `word` of `clip`.
 
-    `cut`: the sample at which it is cut off, and how many of its words have been spoken by then. `hold_after`: playback
-    stops at the end of this many words until `go_on` is called; 0 if it doesn't.
+    - `cut`: the sample at which it is cut off, and how many of its words have been spoken by then.
+    - `hold_after`: playback stops at the end of this many words until `go_on` is called; 0 if it doesn't.
+    - `fades_from`: the sample at which playback begins after an interruption, with a fade-in; -1 if there was none.
     """
 
     choice: ClauseChoice
@@ -41,11 +42,17 @@ class PlayingClause:
     word: int = 0
     cut: tuple[int, int] | None = None
     hold_after: int = 0
+    fades_from: int = -1
     words: int = field(init=False)
     """How many words the whole clause has, even if it is cut off."""
 
     def __post_init__(self) -> None:
         self.words = len(self.clip.words)
+
+    @property
+    def over(self) -> bool:
+        """Whether all of it has been played."""
+        return self.rest <= 0
 
     @property
     def rest(self) -> int:
@@ -55,12 +62,17 @@ class PlayingClause:
     @property
     def holds(self) -> bool:
         """Whether playback has stopped until `go_on` is called or another clause starts."""
-        return self.hold_after > 0 and self.position >= self.clip.words[self.hold_after - 1].end
+        return self.hold_after > 0 and self.position >= self._held_at
+
+    @property
+    def _held_at(self) -> int:
+        words = self.clip.words  # fewer if the voice has failed
+        return words[self.hold_after - 1].end if self.hold_after <= len(words) else len(self.clip.samples)
 
     def go_on(self, choice: ClauseChoice) -> None:
         """Plays the clause to its end, as a clause of another revision that has the same words."""
         if self.holds:
-            self._fade_in()
+            self.fades_from = self.position
         self.choice, self.hold_after = choice, 0
 
     def place_cut(self, wanted: bool) -> None:
@@ -71,30 +83,32 @@ class PlayingClause:
             self.cut = quiet_cut(self.clip, self.position, self.word)
 
     def play(self, out: np.ndarray) -> tuple[int, list[PlayedWord]]:
-        """Writes the next samples to `out`. Returns their number, and the words that end there."""
-        stop, last = self._stop()
-        count = min(len(out), stop - self.position)
-        out[:count] = self.clip.samples[self.position : self.position + count]
-        if stop < len(self.clip.samples):
+        """Writes the next samples to `out`. Returns their number, and the words that end there.
+
+        There are fewer than `out` takes if the clause stops there, or if the voice is late.
+        """
+        samples, words = self.clip.samples, self.clip.words  # the voice's thread may replace them
+        stop, last = len(samples), len(words)
+        if self.cut is not None:
+            stop, last = self.cut
+        elif self.hold_after:
+            stop, last = self._held_at, self.hold_after
+        count = max(0, min(len(out), stop - self.position, self.clip.filled - self.position))
+        out[:count] = samples[self.position : self.position + count]
+        if stop < len(samples):
             _fade_out(out[:count], stop - self.position)
+        if 0 <= self.fades_from <= self.position < self.fades_from + FADE_SAMPLES:
+            _fade_in(out[:count], self.position - self.fades_from)
         self.position += count
-        stopped = self.cut is not None and self.position >= stop
-        words = last if self.position >= stop else len(self.clip.words)
+        cut_off = self.cut is not None and self.position >= stop
+        limit = last if self.position >= stop else len(words)
         said = []
-        while self.word < words and (stopped or self.clip.words[self.word].end <= self.position):
-            word = self.clip.words[self.word]
+        while self.word < limit and (cut_off or words[self.word].end <= self.position):
+            word = words[self.word]
             written = self.choice.written(self.word, self.words)
             said.append((word.text, count - max(0, self.position - word.end), written))
             self.word += 1
         return count, said
-
-    def _stop(self) -> tuple[int, int]:
-        """Returns the sample at which playback stops, and how many words have been spoken by then."""
-        if self.cut is not None:
-            return self.cut
-        if self.hold_after:
-            return self.clip.words[self.hold_after - 1].end, self.hold_after
-        return len(self.clip.samples), len(self.clip.words)
 
     def rewind(self, samples: int = 0) -> None:
         """Rewinds by `samples`, then to the start of the word reached, so that playback doesn't resume mid-word."""
@@ -103,14 +117,14 @@ class PlayingClause:
         self.word = sum(1 for word in words if word.end <= self.position)
         if self.word < len(words):
             self.position = min(self.position, words[self.word].start)
-        if 0 < self.position < len(self.clip.samples):
-            self._fade_in()
+        self.fades_from = self.position if 0 < self.position < len(self.clip.samples) else -1
 
-    def _fade_in(self) -> None:
-        faded = self.clip.samples.copy()
-        ramp = np.linspace(0.0, 1.0, min(FADE_SAMPLES, self.rest), dtype=np.float32)
-        faded[self.position : self.position + len(ramp)] *= ramp
-        self.clip = replace(self.clip, samples=faded)
+    def end_here(self) -> None:
+        """Ends the clause where it is."""
+        clip = self.clip
+        clip.unwanted = True
+        self.clip = Clip(clip.samples[: self.position], clip.words[: self.word])
+        self.cut, self.hold_after = None, 0
 
 
 class ClausePlayback:
@@ -125,8 +139,15 @@ class ClausePlayback:
 
     def clear(self) -> None:
         """Discards all clauses."""
+        if self.current is not None:
+            self.current.clip.unwanted = True
         self.current = self._previous = self._taken_back = None
         self.broke_off = False
+
+    @property
+    def growing(self) -> bool:
+        """Whether the clause is being synthesised while it is played."""
+        return self.current is not None and not self.current.clip.complete
 
     def start(self, choice: ClauseChoice, clip: Clip, *, hold_after: int = 0) -> None:
         """Starts playing this clause, after the one that is being held, if any. `hold_after`: see `PlayingClause`."""
@@ -136,7 +157,7 @@ class ClausePlayback:
     def end_held(self) -> None:
         """Ends the clause that is being held where it stopped."""
         if self.current is not None and self.current.holds:
-            self._end_here(self.current)
+            self._end_current()
 
     def start_taken_back(self) -> bool:
         """Restarts the clause that was taken back, if any. Returns True if there was one."""
@@ -152,16 +173,15 @@ class ClausePlayback:
         played = playing.play(out)
         if playing.cut is not None and playing.position >= playing.cut[0]:
             self.broke_off = True
-            self._end_here(playing)
-        elif not playing.rest:
+            self._end_current()
+        elif playing.over:
             self._previous, self.current = playing, None
         return played
 
-    def _end_here(self, playing: PlayingClause) -> None:
-        clip = playing.clip
-        playing.clip = replace(clip, samples=clip.samples[: playing.position], words=clip.words[: playing.word])
-        playing.cut, playing.hold_after = None, 0
-        self._previous, self.current = playing, None
+    def _end_current(self) -> None:
+        assert self.current is not None
+        self.current.end_here()
+        self._previous, self.current = self.current, None
 
     def take_back(self, samples: int) -> None:
         """Rewinds by `samples` samples, which were discarded before being played, so that they are played again."""
@@ -188,7 +208,7 @@ def quiet_cut(clip: Clip, position: int, word: int) -> tuple[int, int] | None:
     best: tuple[float, int, int] | None = None
     for place in range(word, len(clip.words) - 1):
         end = clip.words[place].end
-        first, last = max(position + 1, end - CUT_REACH), end + CUT_REACH
+        first, last = max(position + 1, end - CUT_REACH), min(end + CUT_REACH, clip.filled)
         if best is not None and first > position + CUT_WITHIN:
             break
         energy = np.convolve(np.square(clip.samples[first:last]), np.ones(FADE_SAMPLES), "valid")
@@ -199,6 +219,12 @@ def quiet_cut(clip: Clip, position: int, word: int) -> tuple[int, int] | None:
         if best is None or found[0] < best[0]:
             best = found
     return best[1:] if best is not None else None
+
+
+def _fade_in(samples: np.ndarray, passed: int) -> None:
+    """Fades in `samples` in place; the fade-in began `passed` samples before the first one."""
+    since_begin = passed + np.arange(len(samples), dtype=np.float32)
+    samples *= np.clip(since_begin / FADE_SAMPLES, 0.0, 1.0)
 
 
 def _fade_out(samples: np.ndarray, left: int) -> None:
@@ -217,7 +243,7 @@ class ClauseSynthesis:
 
     @property
     def busy(self) -> bool:
-        """Whether the clause is being synthesised."""
+        """Whether the clause is being synthesised, and nothing of it can be played yet."""
         return self.choice is not None and not self._clip.done()
 
     @property
@@ -227,12 +253,16 @@ class ClauseSynthesis:
 
     def request(self, choice: ClauseChoice) -> Future[Clip]:
         """Synthesises a clause, replacing the previous one if its text differs."""
-        if self.choice is not None and self.choice.text != choice.text:
-            self._clip.cancel()
         if self.choice is None or self.choice.text != choice.text:
-            self._clip = self.voice.synthesize(choice.text)
+            self._discard()
+            self._clip = self.voice.synthesize(choice.text, growing=True)
         self.choice = choice
         return self._clip
+
+    def _discard(self) -> None:
+        """Cancels the synthesis of the present clause, if there is one."""
+        if self.choice is not None and not self._clip.cancel() and is_audible(self._clip):
+            self._clip.result().unwanted = True
 
     def clear(self) -> None:
         """Discards the clause. Call it once the clause is being played."""
@@ -242,8 +272,8 @@ class ClauseSynthesis:
         """Sets another voice, or the same one with changed settings, and resynthesises the clause."""
         self.voice = voice
         if self.choice is not None:
-            self._clip.cancel()
-            self._clip = voice.synthesize(self.choice.text)
+            self._discard()
+            self._clip = voice.synthesize(self.choice.text, growing=True)
 
 
 def is_audible(clip: Future[Clip]) -> bool:

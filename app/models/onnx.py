@@ -1,4 +1,4 @@
-"""Functions that open ONNX models in onnxruntime, without telemetry, and that read them or give them another output.
+"""Functions that open ONNX models in onnxruntime, without telemetry, read them, and take them apart.
 
 The `onnx` package isn't required: a model is a protobuf message, and the fields used here are declared in this module.
 All other fields are preserved.
@@ -9,6 +9,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 
 def import_onnxruntime() -> Any:
@@ -57,6 +59,59 @@ def result_of(graph: Any, operator: str) -> str:
     return str(names[0])
 
 
+def cut_at(model: bytes, result: str, operator: str) -> bytes:
+    """Returns the part of `model` that computes the value named `result` and the result of the node with `operator`.
+
+    This saves time, since onnxruntime runs all nodes, including those on which no output depends. Raises ValueError
+    unless exactly one node has that operator.
+    """
+    parsed = parse(model)
+    outputs = [result, result_of(parsed.graph, operator)]
+    _keep_nodes_for(parsed.graph, set(outputs))
+    del parsed.graph.output[:]
+    for name in outputs:
+        parsed.graph.output.add(name=name)
+    return bytes(parsed.SerializeToString())
+
+
+def cut_from(model: bytes, value: str) -> bytes:
+    """Returns the part of `model` downstream of the float32 value named `value`, which becomes its only input.
+
+    Raises ValueError if the outputs also depend on other inputs.
+    """
+    parsed = parse(model)
+    graph = parsed.graph
+    needed = _keep_nodes_for(graph, {output.name for output in graph.output}, given=value)
+    if value not in needed or needed & {one.name for one in graph.input}:
+        raise ValueError(f"the model's outputs don't follow from {value} alone")
+    weights = [weight for weight in graph.initializer if weight.name in needed]
+    del graph.initializer[:]
+    graph.initializer.extend(weights)
+    del graph.input[:]
+    # A serialized TypeProto: its field 1 is a tensor type, whose field 1 is the element type (1 for float32).
+    graph.input.add(name=value, type=b"\x0a\x02\x08\x01")
+    return bytes(parsed.SerializeToString())
+
+
+def input_of(model: bytes, node: str) -> str:
+    """Returns the name of the first input of the only node named `node`. Raises ValueError."""
+    names = [one.input[0] for one in parse(model).graph.node if one.name == node]
+    if len(names) != 1:
+        raise ValueError(f"the model has {len(names)} nodes {node}, and not one")
+    return str(names[0])
+
+
+def weights_of(model: bytes, prefix: str) -> dict[str, np.ndarray]:
+    """Returns the float32 weights whose names start with `prefix`, keyed by the remainder of the name."""
+    found = {}
+    for weight in parse(model).graph.initializer:
+        if weight.name.startswith(prefix):
+            raw = weight.raw_data
+            numbers = np.frombuffer(raw, "<f4") if raw else np.array(weight.float_data, np.float32)
+            found[weight.name.removeprefix(prefix)] = numbers.reshape(weight.dims)
+    return found
+
+
 _MESSAGES = {
     "ModelProto": [("graph", 7, "GraphProto", 1)],
     "GraphProto": [
@@ -65,7 +120,12 @@ _MESSAGES = {
         ("input", 11, "ValueInfoProto", 3),
         ("output", 12, "ValueInfoProto", 3),
     ],
-    "NodeProto": [("input", 1, "string", 3), ("output", 2, "string", 3), ("op_type", 4, "string", 1)],
+    "NodeProto": [
+        ("input", 1, "string", 3),
+        ("output", 2, "string", 3),
+        ("name", 3, "string", 1),
+        ("op_type", 4, "string", 1),
+    ],
     "ValueInfoProto": [("name", 1, "string", 1), ("type", 2, "bytes", 1)],
     "TensorProto": [
         ("dims", 1, "int64", 3),
@@ -102,3 +162,19 @@ def parse(model: bytes) -> Any:
         return _model_type().FromString(model)
     except DecodeError as error:
         raise ValueError("this is no ONNX model") from error
+
+
+def _keep_nodes_for(graph: Any, needed: set[str], given: str = "") -> set[str]:
+    """Removes all nodes that don't contribute to the values in `needed`; returns all values that are still used.
+
+    `given`: a value to be provided as an input, so that the node computing it is removed too.
+    """
+    kept = []
+    for node in reversed(graph.node):  # nodes are in topological order
+        if given not in node.output and needed.intersection(node.output):
+            kept.append(node)
+            needed.update(node.input)
+    kept.reverse()
+    del graph.node[:]
+    graph.node.extend(kept)
+    return needed

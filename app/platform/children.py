@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -219,6 +219,10 @@ def send_line(answers: BinaryIO, value: Any) -> None:
     answers.flush()
 
 
+STOP = b'{"stop": true}\n'
+"""Tells a child that answers in parts that no more of them are wanted."""
+
+
 class ChildError(Exception):
     """Raised if a child process fails. `str(error)` is a clause with the cause, such as "its process crashed"."""
 
@@ -273,27 +277,44 @@ class ChildWorker:
             _log.warning("A child is started once more: %s.", error)  # happened once under Wine in 60 starts
         return self._start()
 
-    def ask(self, request: bytes, seconds: float, patience: float = 0.0) -> tuple[Any, bytes]:
+    def ask(
+        self, request: bytes, seconds: float, patience: float = 0.0, on_part: Callable[[Any, bytes], bool] | None = None
+    ) -> tuple[Any, bytes]:
         """Sends `request` and returns the child's answer: a line of JSON, and as much data as its `bytes` announces.
 
-        If that fails or takes longer than `seconds`, restarts the child and retries once. A child that hangs, or that
-        was stopped by a signal, is killed after `SILENT_SECONDS`. `patience` is that of `start`. Raises ChildError if
-        the retry fails, too.
+        If that fails or takes longer than `seconds`, restarts the child and retries once, unless part of the answer has
+        been delivered. A child that hangs, or that was stopped by a signal, is killed after `SILENT_SECONDS`.
+
+        - `patience`: that of `start`.
+        - `on_part`: gets each part of an answer that another one follows (`"more": true`), and returns whether it is
+          still wanted. If not, the child is told to stop, once.
+
+        Raises ChildError if the retry fails, too.
         """
+        parts = 0
+
+        def take(head: Any, data: bytes) -> bool:
+            nonlocal parts
+            parts += 1
+            return on_part is None or on_part(head, data)
+
         try:
-            return self._ask(request, seconds)
+            return self._ask(request, seconds, take)
         except _BROKEN:
             cause = self.ending()
+            if parts:
+                self.kill()
+                raise ChildError(cause) from None
             _log.warning("A child is started again: %s.", cause)
             self.start(patience)
+        self._notice = cause
         try:
-            answer = self._ask(request, 2 * seconds)  # the first request to a new process is slower
+            return self._ask(request, 2 * seconds, take)  # the first request to a new process is slower
         except _BROKEN:
             cause = self.ending()
             self.kill()  # it may be alive but out of step
+            self._notice = ""
             raise ChildError(cause) from None
-        self._notice = cause
-        return answer
 
     def take_notice(self) -> str:
         """Returns why the child had to be restarted since the last call, as a clause; empty if it was not."""
@@ -350,7 +371,7 @@ class ChildWorker:
             raise ChildError(cause)
         return ready
 
-    def _ask(self, request: bytes, seconds: float) -> tuple[Any, bytes]:
+    def _ask(self, request: bytes, seconds: float, take: Callable[[Any, bytes], bool]) -> tuple[Any, bytes]:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise OSError("the process was not started")
@@ -358,11 +379,19 @@ class ChildWorker:
             try:
                 process.stdin.write(request)
                 process.stdin.flush()
-                head = read_json_line(process.stdout, CHILD_LINE)
-                size = head.get("bytes", 0) if isinstance(head, dict) else 0
-                data = process.stdout.read(size)
-                if len(data) < size:
-                    raise OSError("the process ended")
+                told_to_stop = False
+                while True:
+                    head = read_json_line(process.stdout, CHILD_LINE)
+                    size = head.get("bytes", 0) if isinstance(head, dict) else 0
+                    data = process.stdout.read(size)
+                    if len(data) < size:
+                        raise OSError("the process ended")
+                    if not (isinstance(head, dict) and head.get("more")):
+                        break
+                    if not take(head, data) and not told_to_stop:
+                        told_to_stop = True
+                        process.stdin.write(STOP)
+                        process.stdin.flush()
             finally:
                 self._hung = self._hung or watched.killed
         self.worked()

@@ -12,10 +12,10 @@ from __future__ import annotations
 import json
 import queue
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from app.models.pool import MODELS, model_key
 from app.platform.children import ChildError, ChildWorker
 from app.platform.installation import completing_command
 from app.platform.supervision import LONGEST_PAUSE
-from app.tts.base import Clip, VoiceError, amplified, make_clip
+from app.tts.base import Clip, ClipBuilder, VoiceError
 
 _CLIP_SECONDS = 4.0
 """How long to wait on exit for a clip in progress before killing the child. A sentence normally takes half a second."""
@@ -81,19 +81,32 @@ class _Engine:
         """Returns the child to the pool, which closes it if it isn't running."""
         MODELS.release(self._key, self.child)
 
-    def speak(self, text: str, rate: float, patience: float) -> tuple[dict[str, Any], np.ndarray, str]:
-        """Returns the header and the audio for `text`, and why the child had to be restarted, if so. Raises _Stopped.
+    def speak(
+        self,
+        text: str,
+        rate: float,
+        patience: float,
+        on_part: Callable[[dict[str, Any], np.ndarray], bool] | None = None,
+    ) -> tuple[dict[str, Any], np.ndarray]:
+        """Returns the header and the audio for `text`; only those of the last part if `on_part` gets the others.
 
-        `patience`: how many seconds to wait for a child that may not be restarted yet.
+        - `patience`: how many seconds to wait for a child that may not be restarted yet.
+        - `on_part`: see `ChildWorker.ask`.
+
+        Raises _Stopped or VoiceError.
         """
-        asked = json.dumps({"text": text, "rate": rate}).encode() + b"\n"
+        asked = json.dumps({"text": text, "rate": rate, "parts": on_part is not None}).encode() + b"\n"
+
+        def take(head: dict[str, Any], raw: bytes) -> bool:
+            return on_part is None or on_part(head, np.frombuffer(raw, "<f4"))
+
         try:
-            head, raw = self.child.ask(asked, speak_seconds(text), patience)
+            head, raw = self.child.ask(asked, speak_seconds(text), patience, take)
         except ChildError as error:
             raise _Stopped(str(error)) from None
         if "error" in head:
             raise VoiceError(f"The voice could not speak a sentence ({head['error']}); it is left out.")
-        return head, np.frombuffer(raw, "<f4"), self.child.take_notice()
+        return head, np.frombuffer(raw, "<f4")
 
 
 class ChildVoice:
@@ -121,7 +134,7 @@ class ChildVoice:
         self._others = others
         self._first = first
         self._untried: list[Speaker] = []
-        self._work: queue.SimpleQueue[tuple[str, Future[Clip]] | None] = queue.SimpleQueue()
+        self._work: queue.SimpleQueue[tuple[str, bool, Future[Clip]] | None] = queue.SimpleQueue()
         self._wanted: _Engine  # exists since the voice was entered
         self._other: _Engine | None = None  # speaks while the wanted one doesn't work
         self._notice = ""
@@ -168,9 +181,9 @@ class ChildVoice:
         self._use(None)
         self._wanted.close()
 
-    def synthesize(self, text: str) -> Future[Clip]:
+    def synthesize(self, text: str, *, growing: bool = False) -> Future[Clip]:
         future: Future[Clip] = Future()
-        self._work.put((text, future))
+        self._work.put((text, growing, future))
         return future
 
     @property
@@ -180,28 +193,45 @@ class ChildVoice:
 
     def _run(self) -> None:
         while (item := self._work.get()) is not None:
-            text, future = item
+            text, growing, future = item
             if self._leaving:
                 future.cancel()
             if not future.set_running_or_notify_cancel():
                 continue
+            builders: list[ClipBuilder] = []
+
+            def publish(
+                builder: ClipBuilder, future: Future[Clip] = future, builders: list[ClipBuilder] = builders
+            ) -> None:
+                assert builder.clip is not None
+                builders.append(builder)
+                future.set_result(builder.clip)
+
             try:
-                future.set_result(self._speak(text))
-            except VoiceError as error:
-                future.set_exception(error)
-            except Exception as error:  # the child's reply is not a valid clip
+                clip = self._speak(text, publish if growing else None)
+                if not future.done():
+                    future.set_result(clip)
+            except Exception as error:
+                # Anything but a VoiceError: the child's reply is not a valid clip.
+                known = isinstance(error, VoiceError)
                 sentence = f"The voice could not speak a sentence ({type(error).__name__}); it is left out."
-                future.set_exception(VoiceError(sentence))
+                if not future.done():
+                    future.set_exception(error if known else VoiceError(sentence))
+                for builder in builders:
+                    builder.break_off(str(error) if known else sentence)
         while True:  # cancel the texts still queued
             try:
                 item = self._work.get_nowait()
             except queue.Empty:
                 return
             if item is not None:
-                item[1].cancel()
+                item[2].cancel()
 
-    def _speak(self, text: str) -> Clip:
-        """Speaks `text` with the wanted voice, or with another one while that doesn't work. Raises VoiceError."""
+    def _speak(self, text: str, publish: Callable[[ClipBuilder], None] | None = None) -> Clip:
+        """Speaks `text` with the wanted voice, or with another one while that doesn't work. Raises VoiceError.
+
+        `publish`: gets the clip's builder when its first part is there.
+        """
         if self._restarting is not None:
             self._restarting.join(0.0 if self._other is not None else PATIENCE_SECONDS)
             if not self._restarting.is_alive():
@@ -209,33 +239,75 @@ class ChildVoice:
         cause = "it is being started again"
         if self._restarting is None:
             try:
-                return self._spoken(self._wanted, text)
+                return self._spoken(self._wanted, text, publish)
             except _Stopped as error:
                 cause = str(error)
             if self._other is not None or self._replace(cause):
                 self._begin_restart()
         while self._other is not None:
             try:
-                return self._spoken(self._other, text)
+                return self._spoken(self._other, text, publish)
             except _Stopped as error:
                 cause = str(error)
                 self._replace(cause)
         raise VoiceError(f"The voice has stopped: {cause}. A sentence is left out.")
 
-    def _spoken(self, engine: _Engine, text: str) -> Clip:
-        """Speaks `text` with one voice. Raises _Stopped or VoiceError."""
-        head, samples, cause = engine.speak(text, self.rate, 0.0 if self._others else PATIENCE_SECONDS)
-        ends = head["word_ends"]
-        if (rate := head["sample_rate"]) != SAMPLE_RATE:
-            samples = soxr.resample(samples, rate, SAMPLE_RATE, quality="HQ")
-            ends = ends and [round(end * SAMPLE_RATE / rate) for end in ends]
-        clip = make_clip(np.asarray(samples, np.float32), text, ends)
+    def _spoken(self, engine: _Engine, text: str, publish: Callable[[ClipBuilder], None] | None) -> Clip:
+        """Speaks `text` with one voice. Raises _Stopped, or VoiceError, also if it stops after a part of the clip."""
+        builder: ClipBuilder | None = None
+        resampler: soxr.ResampleStream | None = None
+        published = False
+
+        def add(head: dict[str, Any], samples: np.ndarray, *, last: bool) -> None:
+            nonlocal builder, resampler
+            if builder is None:
+                rate, length, ends = head["sample_rate"], head["length"], head["word_ends"]
+                if rate != SAMPLE_RATE:
+                    resampler = soxr.ResampleStream(rate, SAMPLE_RATE, 1, dtype="float32", quality="HQ")
+                    length = round(length * SAMPLE_RATE / rate)
+                    ends = ends and [round(end * SAMPLE_RATE / rate) for end in ends]
+                builder = ClipBuilder(text, length, ends, engine.speaker.gain, self.volume)
+            builder.add(samples if resampler is None else resampler.resample_chunk(samples, last=last))
+
+        def on_part(head: dict[str, Any], samples: np.ndarray) -> bool:
+            nonlocal published
+            add(head, samples, last=False)
+            assert builder is not None
+            if builder.clip is None:
+                return True
+            if not published and publish is not None:
+                published = True
+                builder.clip.notice = self._take_notice(engine)
+                publish(builder)
+            return not builder.clip.unwanted
+
+        patience = 0.0 if self._others else PATIENCE_SECONDS
+        try:
+            head, samples = engine.speak(text, self.rate, patience, on_part if publish is not None else None)
+        except _Stopped as error:
+            if published:
+                raise VoiceError(f"The voice has stopped: {error}. The rest of a sentence is left out.") from None
+            raise
+        if "stopped" not in head:
+            add(head, samples, last=True)
+        assert builder is not None
+        if not published:
+            clip = builder.finish()
+            clip.notice = self._take_notice(engine)
+            return clip
+        if builder.clip is not None and not builder.clip.unwanted:
+            return builder.finish()
+        return builder.clip or builder.finish()
+
+    def _take_notice(self, engine: _Engine) -> str:
+        """Returns what the user should know about the voice, which has just spoken."""
+        cause = engine.child.take_notice()
         notice = f"The voice had stopped and was started again: {cause}." if cause else ""
         if engine is self._wanted and self._other is not None:
             self._use(None)
             self._notice = f"The voice {engine.label} works again, and speaks from now on."
         notice, self._notice = self._notice or notice, ""
-        return replace(clip, samples=amplified(clip.samples, engine.speaker.gain, self.volume), notice=notice)
+        return notice
 
     def _replace(self, cause: str) -> bool:
         """Has the next of the other voices speak that can be started. Returns False if there is none."""

@@ -94,6 +94,35 @@ def test_a_voice_that_dies_or_hangs_is_started_again(sign: signal.Signals, monke
         assert voice.process != first and not _alive(first)
 
 
+def test_a_clip_is_there_with_its_first_part_and_grows_while_it_is_played() -> None:
+    with ChildVoice(TINY_VOICE, volume=0.5) as voice:
+        clip = voice.synthesize("One two wait four.", growing=True).result(20)
+        early = clip.filled
+        assert not clip.complete and [word.text for word in clip.words] == ["One", "two", "wait", "four."]
+        other = voice.synthesize("Five six.").result(20)
+        assert clip.complete and other.complete and len(other.samples) < len(clip.samples)
+        assert 4000 < early < len(clip.samples) <= 4 * 4800 + 24_000 and 0.04 < np.abs(clip.samples[early:]).max() < 0.06
+        assert voice.synthesize("Seven.", growing=True).result(20).complete
+
+
+def test_a_clip_that_nobody_wants_any_more_is_not_finished() -> None:
+    with ChildVoice(TINY_VOICE) as voice:
+        clip = voice.synthesize(" ".join(["One", *["wait"] * 20]), growing=True).result(20)
+        began = time.monotonic()
+        clip.unwanted = True
+        following = voice.synthesize("Five six.").result(20)
+        assert time.monotonic() - began < 4 and following.complete and not clip.complete
+
+
+def test_a_voice_that_dies_in_mid_clip_ends_it_with_a_sentence_and_says_the_next_one() -> None:
+    with ChildVoice(TINY_VOICE) as voice:
+        clip = voice.synthesize("One two wait end five.", growing=True).result(20)
+        following = voice.synthesize("Five six.").result(60)
+        assert clip.complete and [word.text for word in clip.words] == ["One", "two", "wait"]
+        assert clip.problem.startswith("The voice has stopped: its process ended with exit code 3.")
+        assert following.complete and not following.problem
+
+
 def test_another_voice_speaks_while_the_wanted_one_stays_broken(tmp_path: Path) -> None:
     broken, lasting = tmp_path / "broken", Speaker("no such", "tests.support.no_such_voice", (), TINY_VOICE.file)
     wanted = replace(TINY_VOICE, name="wanted", arguments=(str(tmp_path),), label="Joe")

@@ -48,7 +48,7 @@ class _Forgetful(ScriptedBackend):
 class _QuietVoice(ScriptedVoice):
     """A voice that keeps no text."""
 
-    def synthesize(self, text: str) -> Future[Clip]:
+    def synthesize(self, text: str, *, growing: bool = False) -> Future[Clip]:
         self.spoken.clear()
         return super().synthesize(text)
 

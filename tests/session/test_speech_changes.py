@@ -60,7 +60,7 @@ class Spoken(ScriptedVoice):
         self.name, self.entered, self.left = name, 0, 0
         self.rates: list[float] = []
 
-    def synthesize(self, text: str) -> Future[Clip]:
+    def synthesize(self, text: str, *, growing: bool = False) -> Future[Clip]:
         assert self.entered > self.left, "it was left before"
         self.rates.append(self.rate)
         return super().synthesize(text)
@@ -558,7 +558,7 @@ def test_a_recogniser_that_stays_broken_is_tried_again_ever_later_and_not_told_a
 
 def test_a_voice_that_is_replaced_by_another_one_says_so_in_a_notice() -> None:
     class Replaced(Spoken):
-        def synthesize(self, text: str) -> Future[Clip]:
+        def synthesize(self, text: str, *, growing: bool = False) -> Future[Clip]:
             clip = super().synthesize(text).result()
             future: Future[Clip] = Future()
             future.set_result(replace(clip, notice="Another voice speaks." if len(self.rates) == 1 else ""))

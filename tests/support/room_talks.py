@@ -72,7 +72,7 @@ class RecordedVoice(Opened):
         clips = clips[first % len(clips) :] + clips[: first % len(clips)]
         self._clips = itertools.cycle([(APP_PEAK / np.abs(clip).max() * clip).astype(np.float32) for clip in clips])
 
-    def synthesize(self, text: str) -> Future[Clip]:
+    def synthesize(self, text: str, *, growing: bool = False) -> Future[Clip]:
         """The next recording, ready at once."""
         samples = next(self._clips)
         future: Future[Clip] = Future()

@@ -167,7 +167,7 @@ class ScriptedVoice(Opened):
         self.spoken: list[str] = []
         self._fail_on = fail_on
 
-    def synthesize(self, text: str) -> Future[Clip]:
+    def synthesize(self, text: str, *, growing: bool = False) -> Future[Clip]:
         """A finished clip of 60 ms a letter."""
         self.spoken.append(text)
         future: Future[Clip] = Future()

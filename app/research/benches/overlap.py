@@ -198,7 +198,7 @@ class CachedVoice(NoOpContext):
         self._voice = voice
         self._clips: dict[str, Clip] = {}
 
-    def synthesize(self, text: str) -> Future[Clip]:
+    def synthesize(self, text: str, *, growing: bool = False) -> Future[Clip]:
         """Returns a clip that is ready immediately in simulated time."""
         if text not in self._clips:
             self._clips[text] = self._voice.synthesize(text).result()

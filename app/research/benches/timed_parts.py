@@ -270,6 +270,9 @@ SMALLEST = Speed(0.3, 45.0)
 CLIP_SECONDS = 0.12
 CLIP_SECONDS_A_SECOND = 0.07
 """Seconds to synthesize a clip with Piper, per clip and per second of its audio."""
+FIRST_PART_SECONDS_A_SECOND = 0.02
+"""The same for the first part of a clip, in place of `CLIP_SECONDS_A_SECOND`: 57 % of the time for a whole clip of 1 s,
+41 % for one of 2 s, and 35 % for one of 4 s."""
 
 
 class SimulatedTranscriber(TimedTranscriber):
@@ -303,12 +306,14 @@ class SimulatedVoice:
         self._loop = asyncio.get_running_loop()
         self._free_at = 0.0
 
-    def synthesize(self, text: str) -> Future[Clip]:
+    def synthesize(self, text: str, *, growing: bool = False) -> Future[Clip]:
         out: Future[Clip] = Future()
         made = self._voice.synthesize(text)
         error = made.exception()
         seconds = 0.0 if error is not None else len(made.result().samples) / SAMPLE_RATE
-        self._free_at = max(self._free_at, self._loop.time()) + CLIP_SECONDS + CLIP_SECONDS_A_SECOND * seconds
+        begins = max(self._free_at, self._loop.time())
+        self._free_at = begins + CLIP_SECONDS + CLIP_SECONDS_A_SECOND * seconds
+        first = begins + CLIP_SECONDS + FIRST_PART_SECONDS_A_SECOND * seconds
 
         def deliver() -> None:
             if not out.set_running_or_notify_cancel():
@@ -318,7 +323,7 @@ class SimulatedVoice:
             else:
                 out.set_result(made.result())
 
-        self._loop.call_at(self._free_at, deliver)
+        self._loop.call_at(first if growing else self._free_at, deliver)
         return out
 
     def __enter__(self) -> SimulatedVoice:

@@ -5,7 +5,6 @@
 - `voice_codec.py`: the same encoder and decoder in torch, for training, and the codec's file format; KAME's engine uses
   it in place of Mimi. `codec_layout.py`: its constants and filters, without torch
 - `latents.py`, `latents_worker.py`: compute a voice's latents instead of audio, for training
-- `onnx_parts.py`: takes the voice's ONNX model apart
 
 The codec's two directions are separate. The model's own audio is a Piper voice: its codes represent the voice's
 latents, which the voice's vocoder turns into audio. The user's audio is never reconstructed: its codes represent causal

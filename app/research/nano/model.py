@@ -23,7 +23,7 @@ import numpy as np
 from app.conversation.frame import FRAME_SAMPLES
 from app.models.catalogue import ModelError
 from app.models.layout import SCALE, read_header
-from app.models.onnx import open_onnx
+from app.models.onnx import cut_from, open_onnx
 from app.research.nano.codec_layout import (
     DOWN,
     FADE,
@@ -44,8 +44,8 @@ from app.research.nano.codec_layout import (
     mel_filters,
     resampler,
 )
-from app.research.nano.latents_worker import LATENTS as LATENTS_NAME
-from app.research.nano.onnx_parts import cut_from
+from app.tts.piper_worker import latents_of
+
 
 Draw = Callable[[np.ndarray], int]
 """Draws a token from its logits."""
@@ -279,7 +279,9 @@ class CodeVoice:
 
     def __init__(self, weights: Weights, model: Path) -> None:
         self._quantiser = Quantiser(weights, "own.")
-        self._decoder = open_onnx(cut_from(model.read_bytes(), LATENTS_NAME), errors_only=True)
+        whole = model.read_bytes()
+        self._latents_name = latents_of(whole)
+        self._decoder = open_onnx(cut_from(whole, self._latents_name), errors_only=True)
         self._resampler = resampler()
         self.silence = (SILENT,) * self._quantiser.count
         self.restart()
@@ -300,7 +302,7 @@ class CodeVoice:
         self._spoke, self._speaks = now, spoken
         if not (before or now):
             return np.zeros(FRAME_SAMPLES, np.float32)
-        sound = self._decoder.run(None, {LATENTS_NAME: self._latents[None]})[0].reshape(-1)
+        sound = self._decoder.run(None, {self._latents_name: self._latents[None]})[0].reshape(-1)
         sound = sound[REACH * LATENT_HOP - TAPS : (REACH + LATENTS) * LATENT_HOP + TAPS]
         windows = np.lib.stride_tricks.sliding_window_view(sound, DOWN + 2 * TAPS)[::DOWN]
         samples = (windows @ self._resampler.T).reshape(-1)

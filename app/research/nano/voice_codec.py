@@ -25,6 +25,7 @@ from torch.nn import functional as F
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.models.catalogue import ModelError
 from app.models.locations import model_path
+from app.models.onnx import weights_of
 from app.research.nano.codec_layout import (
     BANDS,
     CODEC_VOICE,
@@ -47,7 +48,6 @@ from app.research.nano.codec_layout import (
     mel_filters,
     resampler,
 )
-from app.research.nano.onnx_parts import weights_of
 
 
 class ResidualQuantiser(nn.Module):

@@ -26,7 +26,7 @@ class SlowVoice(ScriptedVoice):
         super().__init__()
         self.waiting: list[tuple[Future[Clip], Clip]] = []
 
-    def synthesize(self, text: str) -> Future[Clip]:
+    def synthesize(self, text: str, *, growing: bool = False) -> Future[Clip]:
         clip = super().synthesize(text).result()
         future: Future[Clip] = Future()
         self.waiting.append((future, clip))

@@ -11,7 +11,7 @@ import torch
 
 from app.conversation.frame import FRAME_SAMPLES
 from app.models.catalogue import ModelError
-from app.research.nano.onnx_parts import cut_at, cut_from, weights_of
+from app.models.onnx import cut_at, cut_from, weights_of
 from app.research.nano.voice_codec import (
     LATENTS,
     MelState,
@@ -107,10 +107,10 @@ def test_the_decoder_is_the_voices_own_and_the_cut_model_gives_its_latents() -> 
     import onnxruntime
 
     from app.models.locations import model_path
-    from app.research.nano.latents_worker import LATENTS as CUT
-    from app.tts.piper_worker import LENGTHS
+    from app.tts.piper_worker import LENGTHS, latents_of
 
     model = model_path("piper-joe").read_bytes()
+    cut_name = latents_of(model)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     inputs = {
@@ -119,7 +119,7 @@ def test_the_decoder_is_the_voices_own_and_the_cut_model_gives_its_latents() -> 
         "scales": np.array([0, 1, 0], np.float32),
     }
     whole = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"]).run(None, inputs)[0]
-    cut = onnxruntime.InferenceSession(cut_at(model, CUT, LENGTHS), options, providers=["CPUExecutionProvider"])
+    cut = onnxruntime.InferenceSession(cut_at(model, cut_name, LENGTHS), options, providers=["CPUExecutionProvider"])
     latents, lengths = cut.run(None, inputs)
     vocoder = Vocoder()
     vocoder.load_state_dict({name: torch.from_numpy(value.copy()) for name, value in weights_of(model, "dec.").items()})
@@ -127,10 +127,10 @@ def test_the_decoder_is_the_voices_own_and_the_cut_model_gives_its_latents() -> 
         spoken = vocoder(torch.from_numpy(latents))[0, 0].numpy()
     assert int(lengths.sum()) == latents.shape[2]
     assert np.abs(spoken - whole.reshape(-1)).max() < 1e-4
-    rest = onnxruntime.InferenceSession(cut_from(model, CUT), options, providers=["CPUExecutionProvider"])
-    assert [one.name for one in rest.get_inputs()] == [CUT]
-    assert np.abs(rest.run(None, {CUT: latents})[0] - whole).max() < 1e-5
+    rest = onnxruntime.InferenceSession(cut_from(model, cut_name), options, providers=["CPUExecutionProvider"])
+    assert [one.name for one in rest.get_inputs()] == [cut_name]
+    assert np.abs(rest.run(None, {cut_name: latents})[0] - whole).max() < 1e-5
     with pytest.raises(ValueError, match="and not one"):
-        cut_at(model, CUT, "NoSuchOperator")
+        cut_at(model, cut_name, "NoSuchOperator")
     with pytest.raises(ValueError, match="don't follow"):
         cut_from(model, "/no_such_value")

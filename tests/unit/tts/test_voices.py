@@ -19,7 +19,7 @@ from app.models.locations import default_model
 from app.platform.children import python_module_command, quiet_child
 from app.platform.installation import resource
 from app.research.benches.recordings import loudness
-from app.tts.base import VoiceError, amplified, make_clip
+from app.tts.base import ClipBuilder, VoiceError, amplified, make_clip
 from app.tts.kokoro_worker import FRAME, MOST_TOKENS, TOKENS, as_symbols, make_speak, pieces
 from app.tts.voices import SAMPLES, all_voices, choose_voice, make_voice, other_voice, other_voices
 from app.tts.word_times import word_ends
@@ -196,6 +196,69 @@ def test_a_long_text_goes_in_pieces_that_the_model_takes() -> None:
     assert len(ends) == 120 and np.all(np.diff(ends) > 0) and ends[-1] <= len(samples)
     assert list(pieces("a" * 12, 5)) == ["aaaaa", "aaaaa", "aa"] and list(pieces("ab, cd ef", 6)) == ["ab, ", "cd ef"]
     assert make_speak(session, STYLE, "en-us", lambda *_: [])("…", 1.0)[0].size == 0
+
+
+def test_a_clip_that_grows_becomes_the_one_that_is_made_of_the_whole_sound() -> None:
+    rng = np.random.default_rng(3)
+    sound = np.concatenate(
+        [np.zeros(900), rng.normal(0, 0.2, 9000), np.zeros(4000), rng.normal(0, 0.3, 8000), np.zeros(5000)]
+    )
+    sound = sound.astype(np.float32)
+    ends = [5000, 12000, 22000]
+    whole = make_clip(sound, "It is, Paris.", ends)
+    builder = ClipBuilder("It is, Paris.", len(sound), ends, 2.0, 0.9)
+    filled, at = [], 0
+    for size in (500, 1500, 6000, 12000, 10000):
+        builder.add(sound[at : at + size])
+        at += size
+        filled.append(0 if builder.clip is None else builder.clip.filled)
+    clip = builder.clip
+    assert clip is not None and filled[0] == 0 and filled == sorted(set(filled)) and not clip.complete
+    early, until = clip.samples[: clip.filled].copy(), clip.filled
+    assert [word.text for word in clip.words] == ["It", "is,", "Paris."]
+    assert builder.finish() is clip and clip.complete
+    assert np.array_equal(clip.samples, amplified(whole.samples, 2.0, 0.9)) and clip.words == whole.words
+    same = min(until, len(clip.samples))
+    assert np.array_equal(clip.samples[:same], early[:same]), "what may have been played doesn't change"
+
+
+def test_a_clip_whose_voice_fails_ends_where_it_is() -> None:
+    builder = ClipBuilder("It is Paris.", 24_000, [4000, 8000, 24_000])
+    builder.add(0.3 * np.ones(10_000, np.float32))
+    builder.break_off("The voice has stopped.")
+    clip = builder.clip
+    assert clip is not None and clip.complete and len(clip.samples) == 10_000 and clip.samples[-1] == 0
+    assert [word.text for word in clip.words] == ["It", "is"] and clip.problem == "The voice has stopped."
+
+
+def test_the_parts_of_a_clause_are_the_samples_of_the_whole_and_the_first_one_comes_early() -> None:
+    code = """
+import sys, numpy as np
+from pathlib import Path
+from app.tts import piper_worker
+piper_worker.NOISE = piper_worker.LENGTH_NOISE = 0.0
+speak, in_parts = piper_worker.load(Path(sys.argv[1]))
+text = "The capital of Norway is Oslo, and it lies at the end of a long fjord in the south."
+whole, head = speak(text, 1.1)
+parts = list(in_parts(text, 1.1))
+samples = np.concatenate([part for part, _ in parts])
+print(np.abs(samples - whole).max() if len(samples) == len(whole) else 9, len(parts), len(parts[0][0]) / head["sample_rate"],
+      parts[0][1]["word_ends"] == head["word_ends"] and head["word_ends"][-1] <= len(whole), np.abs(whole).max(),
+      [part[1]["more"] for part in parts] == [True] * (len(parts) - 1) + [False])
+print(len(list(in_parts("…", 1.0))), len(next(in_parts("…", 1.0))[0]))
+"""
+    said = subprocess.run(
+        [*python_module_command("app.tts.piper_worker")[:1], "-c", code, str(default_model("tts"))],
+        **quiet_child(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert said.returncode == 0, said.stderr
+    first, of_nothing = said.stdout.splitlines()
+    difference, parts, seconds, aligned, peak, marked = first.split()
+    assert float(difference) < 1e-4 and int(parts) >= 4 and 0.3 < float(seconds) < 0.4
+    assert aligned == marked == "True" and 0.3 < float(peak) < 1.0 and of_nothing.startswith("1 ")
 
 
 @pytest.mark.slow
