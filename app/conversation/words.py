@@ -40,6 +40,23 @@ def is_backchannel(text: str, code: str = ENGLISH) -> bool:
     return True
 
 
+LONGEST_PHRASE = 5
+"""Words in the longest phrase of `Language.waits`."""
+
+
+def asks_to_wait(text: str, code: str = ENGLISH) -> bool:
+    """Whether `text` as a whole asks the assistant to be silent and wait ("wait, wait", "one moment, please")."""
+    known, words = language(code).waits, fold(text.replace("-", " "))
+    place = 0
+    while place < len(words):
+        sizes = range(min(LONGEST_PHRASE, len(words) - place), 0, -1)
+        size = next((size for size in sizes if " ".join(words[place : place + size]) in known), 0)
+        if not size:
+            return False
+        place += size
+    return place > 0
+
+
 def is_echo(heard: str, said: str, code: str = ENGLISH) -> bool:
     """Whether `heard` is only a part of what was `said`: at least two words, in order, without any command in
     the language `code`.

@@ -19,6 +19,7 @@ from app.audio.io.base import AudioError
 from app.conversation import events as e
 from app.conversation.turns.floor import Interrupt
 from app.conversation.turns.tracker import TurnSettings, TurnTracker
+from app.conversation.words import asks_to_wait
 from app.frontend.base import FrontEndError
 from app.session.backend_controller import BackendController
 from app.session.clock import Timeline
@@ -331,11 +332,21 @@ class Session:
             self.mailbox.post(Interrupt(user_speaks=False))
             return
         self.mailbox.post(WordsHint(turn, words, update.heard_until, update.language))
+        if asks_to_wait(words, update.language) and not self._has_asked:
+            if update.final:
+                self.mailbox.post(SilenceAnswer())
+            return
         self.backends.prompts.language = update.language
         if words:
             self.speech.heard(update.language)
         if self.parts.frontend.hears_oracle:
             self.backends.ask(turn, words, final=update.final, settled=update.settled)
+
+    @property
+    def _has_asked(self) -> bool:
+        """Whether the assistant's last words are a question, to which "stop" may be the answer."""
+        said = self.transcript.last("assistant")
+        return said is not None and said.text.rstrip().endswith("?")
 
     # -- commands ----------------------------------------------------------------------------------
 

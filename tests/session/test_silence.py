@@ -232,3 +232,30 @@ def test_as_often_as_one_likes() -> None:
     assert not talk.of(e.AssistantSaid)
     assert [(end.turn, end.interrupted) for end in talk.of(e.AssistantEnded)] == [(1, True), (2, True)]
     assert [turn.text for turn in talk.transcript.turns if turn.text] == [FRANCE.words, SPAIN.words]
+
+
+def test_who_says_wait_over_an_answer_is_waited_for() -> None:
+    talk = simulate([FRANCE, ScriptedTurn(6.0, 6.6, "Wait, one moment."), SPAIN], about, seconds=18)
+    assert [turn.text for turn in talk.transcript.turns if turn.speaker == "user"] == [
+        FRANCE.words,
+        "Wait, one moment.",
+        SPAIN.words,
+    ]
+    assert not [asked for asked in talk.of(e.OracleRequested) if asked.words == "Wait, one moment."]
+    assert talk.said(2) == "" and talk.said(3) == "It is Madrid." and not talk.of(e.Failure)
+    assert 0 < len(talk.said(1)) < len(LONG) and not talk.speaker.sounding(7.0, 10.0)
+
+
+def test_who_says_wait_before_an_answer_is_waited_for() -> None:
+    talk = simulate([ScriptedTurn(1.0, 1.6, "Wait."), SPAIN], about, seconds=18)
+    assert not [asked for asked in talk.of(e.OracleRequested) if asked.turn == 1]
+    assert not talk.speaker.sounding(1.6, 10.0) and talk.said(2) == "It is Madrid."
+
+
+def test_stop_may_be_the_answer_to_a_question_of_the_assistant() -> None:
+    def asks(request: ChatRequest) -> ScriptedAnswer:
+        stopped = request.messages[-1].content == "Stop."
+        return answer("The counting ends here." if stopped else "Shall I go on or stop?")
+
+    talk = simulate([FRANCE, ScriptedTurn(9.0, 9.5, "Stop.")], asks, seconds=18)
+    assert talk.said(2) == "The counting ends here."

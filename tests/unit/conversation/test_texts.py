@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from app.conversation.markdown import cut, escaped, has_markdown, well_formed, without_html
 from app.conversation.speaking.clauses import split_clauses, spoken
 from app.conversation.turns.completeness import completeness, ends_open
-from app.conversation.words import WordGatherer, fold, is_backchannel, same_words
+from app.conversation.languages import CODES, language
+from app.conversation.words import LONGEST_PHRASE, WordGatherer, asks_to_wait, fold, is_backchannel, same_words
 from tests.support.examples import examples
 
 TEXTS = st.text(alphabet=st.sampled_from("abc ,.!?;:é'’5\n"), max_size=80)
@@ -229,3 +230,30 @@ def test_a_request_needs_what_it_asks_for() -> None:
 def test_a_preposition_is_no_end() -> None:
     assert ends_open("What is the capital of?") and ends_open("So, um")
     assert not ends_open("What is the capital of France?") and not ends_open("")
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "asks"),
+    [
+        ("en", "Wait.", True),
+        ("en", "Wait, wait, one moment please.", True),
+        ("en", "No, stop!", True),
+        ("en", "Hold on.", True),
+        ("en", "Wait a minute, what is that?", False),
+        ("en", "Stop the music.", False),
+        ("en", "No.", False),
+        ("en", "", False),
+        ("de", "Moment mal, bitte warten.", True),
+        ("de", "Warte auf mich.", False),
+        ("es", "Espera, un momento.", True),
+        ("es", "Para mí no.", False),
+        ("fr", "Attends une seconde.", True),
+        ("it", "Aspetta un attimo, stop.", True),
+    ],
+)
+def test_who_asks_the_assistant_to_wait(code: str, text: str, asks: bool) -> None:
+    assert asks_to_wait(text, code) is asks
+
+
+def test_no_phrase_is_longer_than_the_longest() -> None:
+    assert max(len(phrase.split()) for code in CODES for phrase in language(code).waits) == LONGEST_PHRASE

@@ -39,6 +39,31 @@ class SlowVoice(ScriptedVoice):
         self.waiting.clear()
 
 
+class GrowingVoice(ScriptedVoice):
+    """Clips have 0.3 s at first; `more` adds as much to each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.growing: list[Clip] = []
+        self.wholes: list[np.ndarray] = []
+
+    def synthesize(self, text: str, *, growing: bool = False) -> Future[Clip]:
+        future = super().synthesize(text)
+        clip = future.result()
+        if growing:
+            self.growing.append(clip)
+            self.wholes.append(clip.samples)
+            clip.samples, clip.filled = np.zeros(len(clip.samples), np.float32), 0
+            self.more()
+        return future
+
+    def more(self) -> None:
+        for clip, whole in zip(self.growing, self.wholes, strict=True):
+            until = min(len(whole), clip.filled + 7200)
+            clip.samples[clip.filled : until] = whole[clip.filled : until]
+            clip.filled = until
+
+
 class Rig:
     def __init__(self, voice: ScriptedVoice | None = None, answer_mode: str = "thinking", seed: int = 0) -> None:
         self.voice = voice or ScriptedVoice()
@@ -132,6 +157,52 @@ def test_it_never_waits_for_the_voice() -> None:
     assert rig.front.busy and not rig.front.speaking
     voice.finish()
     assert rig.step().samples.any()
+
+
+def test_a_clause_is_played_while_it_grows_and_waits_for_a_voice_that_is_late() -> None:
+    voice, whole = GrowingVoice(), Rig()
+    rig = Rig(voice)
+    for one in (rig, whole):
+        one.step(*_answer(1, "It is Paris. It lies on the Seine."), TakeFloor(1))
+    rig.go_on(9)
+    assert np.abs(rig.steps[2].samples).max() > 0.1 and not rig.steps[-1].samples.any() and rig.front.speaking
+    assert rig.front.busy, "a session in simulated time waits for the voice"
+    while not rig.front.idle:
+        voice.more()
+        rig.step()
+    whole.until_silent()
+    assert rig.said == whole.said == "It is Paris. It lies on the Seine."
+    heard = np.concatenate([step.samples for step in rig.steps if step.samples.any()])
+    reference = np.concatenate([step.samples for step in whole.steps if step.samples.any()])
+    assert len(np.flatnonzero(heard)) == len(np.flatnonzero(reference)), "every sample is played once"
+
+
+def test_what_is_not_played_to_its_end_is_not_synthesised_to_its_end() -> None:
+    voice = GrowingVoice()
+    rig = Rig(voice)
+    rig.step(*_answer(1, "It is Paris."), TakeFloor(1))
+    rig.step()
+    rig.step(Interrupt())
+    assert [clip.unwanted for clip in voice.growing][:1] == [True]
+    rig.step(*_answer(2, "It is Lyon.", turn=2, asked="What about"))
+    rig.step(*_answer(3, "It is Nice.", turn=2, asked="What about the sea?"))
+    assert all(clip.unwanted for clip in voice.growing[:-1]) and not voice.growing[-1].unwanted
+    assert voice.spoken[-1] == "It is Nice."
+
+
+def test_a_voice_that_fails_in_mid_clause_is_reported_and_the_answer_goes_on() -> None:
+    voice = GrowingVoice()
+    rig = Rig(voice)
+    rig.step(*_answer(1, "It is Paris. It lies on the Seine."), TakeFloor(1))
+    rig.step()
+    clip = voice.growing[0]
+    clip.samples, clip.words, clip.problem = clip.samples[: clip.filled], clip.words[:1], "The voice has stopped."
+    while not rig.front.idle:
+        voice.more() if len(voice.growing) == 1 else [voice.growing.pop(0), voice.wholes.pop(0)]
+        rig.step()
+        voice.more()
+    assert rig.said == "It It lies on the Seine."
+    assert {step.problem for step in rig.steps} == {"", "The voice has stopped."}
 
 
 def test_after_waits_for_the_answer_to_the_complete_turn() -> None:
