@@ -63,8 +63,8 @@ class TalkSettings:
         True,
         tr("Filler phrases"),
         tr(
-            "The built-in voice says something short like “Let me think.” if its answer takes longer than half a "
-            "second, or three quarters of a second hands-free, where you may continue."
+            "The built-in voice says something short like “Hmm,” or “Let me think.” if its answer takes more than a "
+            "second."
         ),
         "talk",
     )

@@ -628,8 +628,8 @@
         <translation>Das Protokoll der App, für die Fehlersuche.</translation>
     </message>
     <message>
-        <source>The built-in voice says something short like “Let me think.” if its answer takes longer than half a second, or three quarters of a second hands-free, where you may continue.</source>
-        <translation>Die eingebaute Stimme sagt etwas Kurzes wie „Lass mich nachdenken.“, wenn ihre Antwort länger als eine halbe Sekunde braucht, freihändig länger als eine Dreiviertelsekunde, weil du dann noch weitersprechen könntest.</translation>
+        <source>The built-in voice says something short like “Hmm,” or “Let me think.” if its answer takes more than a second.</source>
+        <translation>Die eingebaute Stimme sagt etwas Kurzes wie „Hm,“ oder „Lass mich überlegen.“, wenn ihre Antwort mehr als eine Sekunde braucht.</translation>
     </message>
     <message>
         <source>The colour of what is chosen, and of the main buttons.</source>
@@ -5801,6 +5801,14 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>abgebrochen</translation>
     </message>
     <message>
+        <source>the answer before had begun with an opening</source>
+        <translation>die vorige Antwort hatte mit einem Füllsatz begonnen</translation>
+    </message>
+    <message>
+        <source>the answer was due</source>
+        <translation>die Antwort war gleich fällig</translation>
+    </message>
+    <message>
         <source>the complete turn</source>
         <translation>ganzer Beitrag</translation>
     </message>
@@ -5843,6 +5851,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>two thoughts began alike</source>
         <translation>zwei Gedanken begannen gleich</translation>
+    </message>
+    <message>
+        <source>two thoughts repeated your question alike</source>
+        <translation>zwei Gedanken wiederholten deine Frage gleich</translation>
     </message>
     <message>
         <source>you had chosen this model</source>

@@ -188,7 +188,7 @@ FIRST_SOUND_SECONDS = 0.1
 
 
 class Listener:
-    """Runs a voice detector, a transcriber and a turn tracker over one recording.
+    """Runs a voice detector, a transcriber and a turn tracker over one recording. An answer is always ready.
 
     - `speaks_from`: when the assistant starts to speak, in seconds, infinite while it is silent; an interruption
       silences it
@@ -224,7 +224,8 @@ class Listener:
             at = frame.at
             self._transcriber.deliver(at)
             windows = self._voice.hear(frame)
-            happened = self._tracker.hear(at, windows, assistant_speaks=at > self.speaks_from)
+            speaks = at > self.speaks_from
+            happened = self._tracker.hear(at, windows, assistant_speaks=speaks, answer_ready=True)
             self._transcriber.push(frame, any(window.probability >= 0.5 for window in windows))
             self._follow(happened)
             yield at, happened
