@@ -178,20 +178,25 @@ class Pace:
 
     @property
     def interval(self) -> float:
-        """Seconds between two requests: as long as the back-end needs to start and to say a clause.
+        """Seconds between two requests: as long as the back-end needs to start and, if requests are limited, to say a
+        clause.
 
-        At a shorter interval each answer would be overtaken before any of it could be spoken.
+        At a shorter interval each answer would be overtaken before any of it could be used.
         """
-        needed = UNKNOWN_SECONDS if self.first_seconds is None else self.first_clause or self.first_seconds
+        needed = UNKNOWN_SECONDS if self.first_seconds is None else self.first_seconds
+        if self.budget.limit is not None:
+            needed = max(needed, self.first_clause)
         return min(max(needed, LEAST_SECONDS, self.floor), max(MOST_SECONDS, self.floor))
 
     @property
     def new_words(self) -> int:
-        """How many new words are worth a new request: more for a back-end that is slow to start.
+        """How many new words are worth a new request: more for a back-end that is slow to start, and one if requests
+        are unlimited.
 
         People say two to three words a second, so a slow back-end's next request comes with more of them anyway.
         """
-        return NEW_WORDS + min(3, int((self.first_seconds or 0.0) / 0.6))
+        least = 1 if self.budget.limit is None else NEW_WORDS
+        return least + min(3, int((self.first_seconds or 0.0) / 0.6))
 
 
 def _mean(old: float | None, new: float) -> float:

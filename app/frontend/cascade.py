@@ -2,9 +2,9 @@
 
 What it says next is decided in `app.conversation.speaking.what_to_say`. In the answer mode `after`, it waits for an
 answer to the complete turn. In the mode `thinking`, it starts as soon as the turn has ended and a revision passes the
-gate, or with the words that restate the question, and fills a longer wait with a short opening. It switches to a better revision at the end of a clause, or at the
-end of a word if the user has chosen another back-end. Clauses are synthesised in advance, the first one while the user
-is still speaking. All times are taken from the frames.
+gate, or with the words that restate the question, and fills a longer wait with a short opening. It switches to a better
+revision at the end of a clause, or at the end of a word if the user has chosen another back-end. Clauses are
+synthesised in advance, the first one while the user is still speaking. All times are taken from the frames.
 """
 
 from __future__ import annotations
@@ -243,7 +243,7 @@ class CascadeFrontEnd:
         return said
 
     def _cuts_off(self, playing: PlayingClause) -> bool:
-        """Whether the clause is cut off between two words: for one that the user has chosen, or, an opening, for any."""
+        """Whether to cut the clause off between two words: for one that the user has chosen; an opening, for any."""
         if not playing.choice.revision:
             return decide(self._moment(), self._answer, self._revisions).action == "clause"
         return self._ahead.choice is not None and self._ahead.choice.cuts and self._ahead.audible

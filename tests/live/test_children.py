@@ -101,7 +101,9 @@ def test_a_clip_is_there_with_its_first_part_and_grows_while_it_is_played() -> N
         assert not clip.complete and [word.text for word in clip.words] == ["One", "two", "wait", "four."]
         other = voice.synthesize("Five six.").result(20)
         assert clip.complete and other.complete and len(other.samples) < len(clip.samples)
-        assert 4000 < early < len(clip.samples) <= 4 * 4800 + 24_000 and 0.04 < np.abs(clip.samples[early:]).max() < 0.06
+        assert (
+            4000 < early < len(clip.samples) <= 4 * 4800 + 24_000 and 0.04 < np.abs(clip.samples[early:]).max() < 0.06
+        )
         assert voice.synthesize("Seven.", growing=True).result(20).complete
 
 

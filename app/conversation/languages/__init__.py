@@ -30,12 +30,12 @@ class Language:
 
     `persona`, `small_persona`: the system prompt's first sentence, for a model of any size and for a small one;
     `answer_in` requests the language after a persona of the user's own. `spoken`: how to write an answer that is read
-    aloud. `lengths`: instructions on an answer's length. `openings`, `longer_openings`: neutral words that fill a wait of
-    half a second, and phrases that fill one of a second or more. `thinking`: says that the answer takes long because the
-    model is thinking. `bridges`: phrases that correct what was said. `backchannels`: words that only encourage the
+    aloud. `lengths`: instructions on an answer's length. `openings`, `longer_openings`: neutral words that fill a wait
+    of half a second, and phrases that fill one of a second or more. `thinking`: says that the answer takes long because
+    the model is thinking. `bridges`: phrases that correct what was said. `backchannels`: words that only encourage the
     speaker. `commands`: words that always interrupt. `waits`: phrases that, as the whole turn, ask the assistant to be
-    silent and wait. `on_screen`: a whole sentence that is spoken in place of code, and of a table. `written`: words that
-    ask for code or a table. `link`: spoken in place of a link. `material`: introduces documents in a prompt.
+    silent and wait. `on_screen`: a whole sentence that is spoken in place of code, and of a table. `written`: words
+    that ask for code or a table. `link`: spoken in place of a link. `material`: introduces documents in a prompt.
     `readings`: what a voice misreads and what it should say, as pairs of a regular expression and its replacement.
 
     `question_words`: words with which questions begin that aren't answered by yes or no. `copulas`: forms of "to be".

@@ -20,52 +20,62 @@ LEAST_WORDS = 2
 """Fewer words than this aren't worth starting with: the answer itself would have to follow within 0.2 s."""
 LEADS = 2
 """A question word among so many words of a question makes it one that isn't answered by yes or no: "And in what …"."""
+MISSING_WORDS = 2
+"""How many of the question's last words a revision may not have been asked on. What was answered before most of the
+question was known often begins otherwise than the answer to all of it."""
 
 
 def restated_words(answer: str, question: str, code: str = ENGLISH) -> int:
     """Returns how many words at the start of `answer` only restate the `question`; 0 if there are fewer than two.
 
-    They are words of the question and small words, up to a form of "to be" ("The capital of Norway is"), up to the
-    word before another auxiliary, or up to a preposition after which the name that is asked about may follow ("The
-    capital of"). There are none if the question may be answered by yes or no, and they contain no number and no
-    negation.
+    They are words of the question and small words, up to the word before a verb ("The capital of Norway"), or up to a
+    preposition after which the name that is asked about may follow ("The capital of"). A form of "to be" is included
+    if nothing of the question is missing before it. There are none if the question may be answered by yes or no, and
+    they contain no number and no negation.
     """
     spoken_in, asked = language(code), fold(question)
     verbs = spoken_in.copulas | spoken_in.auxiliaries
     if verbs.intersection(asked[:1]) or not spoken_in.question_words.intersection(asked[: LEADS + 1]):
         return 0
     own = frozenset(asked) - spoken_in.question_words - spoken_in.fillers - spoken_in.auxiliaries
-    safe, has_own = 0, False
+    safe, said = 0, set[str]()
     for place, token in enumerate(answer.split()):
         words = fold(token)
         if len(words) != 1 or re.fullmatch(spoken_in.stakes, words[0]) or not token[-1].isalnum():
             break
         word = words[0]
         if word in verbs:
-            if has_own:
-                safe = place + (word in spoken_in.copulas)
+            if said:
+                safe = place + (word in spoken_in.copulas and said == own)
             break
-        has_own = has_own or word in own
-        if word in spoken_in.genitives and has_own:
+        if word in own:
+            said.add(word)
+        elif word in spoken_in.genitives and said:
             safe = place + 1
-        elif word not in own and word not in spoken_in.fillers:
+        elif word not in spoken_in.fillers:
             break
     return safe if safe >= LEAST_WORDS else 0
 
 
-def agreed_restatement(revisions: Sequence[KnownRevision], question: str) -> tuple[KnownRevision, int] | None:
-    """Returns the newest of a turn's `revisions` whose first clause is known, and how many of its words restate the
-    `question` and are those of another revision, too, that was asked on other words. None if there are no such words.
+def agreed_words(spoken: str, revision: KnownRevision, others: Sequence[KnownRevision], question: str) -> int:
+    """Returns how many words at the start of `spoken` restate the `question` and are those of another revision, too.
+
+    `spoken`: the first words of `revision`, which must have been asked on nearly all of the question. The other one,
+    among `others`, must have been asked on other words: two requests with the same words have the same answer.
     """
-    newest = next((one for one in reversed(revisions) if one.beginning), None)
-    if newest is None:
-        return None
-    clause, asked = newest.clauses[0].spoken.split(), fold(newest.asked)
-    for other in revisions:
-        if other is newest or fold(other.asked) == asked:
-            continue
-        pairs = zip(newest.beginning, fold(other.aloud), strict=False)
-        agreed = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-        if words := restated_words(" ".join(clause[:agreed]), question, newest.language):
-            return newest, words
-    return None
+    asked = fold(revision.asked)
+    most = (
+        restated_words(spoken, question, revision.language) if len(fold(question)) - len(asked) <= MISSING_WORDS else 0
+    )
+    if not most:
+        return 0
+    mine = fold(" ".join(spoken.split()[:most]))
+    agreed = 0
+    for other in others:
+        if other is not revision and fold(other.asked) != asked:
+            pairs = zip(mine, fold(other.aloud), strict=False)
+            agreed = max(agreed, sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)))
+    spoken_in = language(revision.language)
+    while 0 < agreed < most and mine[agreed - 1] in spoken_in.fillers - spoken_in.genitives:
+        agreed -= 1  # "The instrument that" may not be how it goes on
+    return agreed if agreed >= LEAST_WORDS else 0

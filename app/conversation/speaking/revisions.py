@@ -132,6 +132,12 @@ class KnownRevision:
         return self._growing.of(self.text, complete=self.done)
 
     @property
+    def first_clause(self) -> Clause | None:
+        """Its first clause, or the part of it that there is; None if it has no words."""
+        clauses = self.clauses or GrowingClauses(self.language).of(self.text, complete=True)
+        return clauses[0] if clauses else None
+
+    @property
     def has_words(self) -> bool:
         """Whether its text so far has a word."""
         if not self._has_words and self.text:

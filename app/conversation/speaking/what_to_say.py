@@ -1,9 +1,9 @@
 """Decides what a voice says now: it waits, fills the wait with an opening, or says a clause of the oracle.
 
 `decide` is the only place where that is decided, except that `cutting_clause` may cut off the clause being spoken, and
-`confirmed_restatement` lets a clause go on of which only the beginning was to be said. `could_answer` tells whether a turn that ended now would be answered at once. Both ask the same gate (`Revisions.gate`),
-which names the rule by which a revision may be spoken or is held back. What is known of the revisions is in
-`app.conversation.speaking.revisions`.
+`confirmed_restatement` lets a clause go on of which only the beginning was to be said. `could_answer` tells whether a
+turn that ended now would be answered at once. Both ask the same gate (`Revisions.gate`), which names the rule by which
+a revision may be spoken or is held back. What is known of the revisions is in `app.conversation.speaking.revisions`.
 
 A newer revision takes over at the end of a clause: `app.conversation.speaking.correction` joins it to what was said.
 """
@@ -17,15 +17,16 @@ from typing import Literal
 from app.conversation.events import AnswerMode, SpeechRule
 from app.conversation.frame import FRAME_SECONDS
 from app.conversation.languages import language
+from app.conversation.speaking.clauses import Clause
 from app.conversation.speaking.correction import after_bridge, bridge_following, ends_sentence, plan_correction
-from app.conversation.speaking.restating import agreed_restatement
+from app.conversation.speaking.restating import agreed_words
 from app.conversation.speaking.revisions import KnownRevision, Revisions, Verdict
 from app.conversation.turns.floor import TakeFloor
-from app.conversation.words import same_words
+from app.conversation.words import fold, same_words
 
 OPENING_SILENCE = 0.9
-"""An opening starts no earlier than this many seconds after the user's voice or, with push-to-talk, after the release of
-the button. Most answers have begun by then."""
+"""An opening starts no earlier than this many seconds after the user's voice or, with push-to-talk, after the button is
+released. Most answers have begun by then."""
 
 LONGEST_SILENCE = 1.3
 """After this many seconds an opening starts unless the answer has words, and then `SYNTHESIS_SECONDS` later. It starts
@@ -182,11 +183,14 @@ def decide(moment: Moment, said: SpokenAnswer, revisions: Revisions) -> Decision
         clause, verdict = notice, Verdict(False, "model thinks", verdict.revision)
     if clause is not None and clause == moment.prepared and moment.synthesised:
         return Decision("clause", verdict.rule, clause, verdict.revision)
-    if clause is None and (restated := _to_restate(moment, said, revisions)) is not None:
+    restated = _to_restate(moment, said, revisions)
+    if restated is not None:
         choice, words = restated
-        if choice == moment.prepared and moment.synthesised:
+        agrees = clause is None or _begins_alike(clause, choice, words)
+        if choice == moment.prepared and moment.synthesised and agrees:
             return Decision("clause", "restated", choice, choice.revision, words)
-        return Decision("wait", "synthesis", choice, choice.revision)
+        if clause is None:
+            return Decision("wait", "synthesis", choice, choice.revision)
     rule: SpeechRule = "synthesis" if clause is not None else verdict.rule
     waits = Decision("wait", rule, clause, verdict.revision)
     if said.started or not moment.openings or moment.answer_mode != "thinking" or said.ended.speech_end is None:
@@ -239,7 +243,7 @@ def confirmed_restatement(
     for revision in _candidates(moment, said, revisions):
         if revision.clauses and revision.clauses[0].spoken == current.text:
             rule = _gate(moment, said, revisions, revision).rule
-            return Decision("clause", rule, _first_clause(revision), revision.number)
+            return Decision("clause", rule, _choice(revision.number, revision.clauses[0]), revision.number)
     return None
 
 
@@ -262,8 +266,8 @@ def next_to_prepare(
     candidates = _candidates(moment, answer, revisions, early=True, turn=newest.turn)
     choice = _choose(answer, answer.words, candidates, revisions)
     if choice is None and not given and moment.answer_mode == "thinking":
-        agreed = agreed_restatement(revisions.of_turn(newest.turn), newest.asked)
-        return _first_clause(agreed[0]) if agreed is not None else None
+        restated = _restatement(moment, revisions.of_turn(newest.turn), newest.asked)
+        return restated[0] if restated is not None else None
     return choice
 
 
@@ -286,30 +290,48 @@ def _to_restate(moment: Moment, said: SpokenAnswer, revisions: Revisions) -> tup
     """Returns a clause whose beginning only restates the question, and how many words that is, if it may be said now.
 
     Nothing may have been said in this turn, the words known so far must reach the voice's end, and the newest answer
-    must be expected by the time at which the restated words end.
+    must be expected by the time at which the restated words end. A clause that is synthesised is preferred.
     """
     if said.given or said.started or moment.answer_mode != "thinking" or said.ended.explicit:
         return None
     asked = revisions.of_turn(said.turn)
-    heard = said.ended.heard or said.ended.nearly_heard
-    if asked and asked[-1].complete:
-        heard = asked[-1].asked
-    if not heard or said.ended.speech_end is None:
+    if not asked or said.ended.speech_end is None:
         return None
-    found = agreed_restatement(asked, heard)
-    if found is None:
-        return None
-    revision, words = found
     newest = asked[-1]
-    spoken = words * WORD_SECONDS
-    if not newest.has_words and not (newest.expected and newest.due <= moment.at + spoken + DUE_SECONDS):
+    heard = newest.asked if newest.complete else said.ended.heard or said.ended.nearly_heard
+    restated = _restatement(moment, asked, heard) if heard else None
+    if restated is None:
         return None
-    return _first_clause(revision), words
+    in_time = newest.expected and newest.due <= moment.at + restated[1] * WORD_SECONDS + DUE_SECONDS
+    return restated if newest.has_words or in_time else None
 
 
-def _first_clause(revision: KnownRevision) -> ClauseChoice:
-    clause = revision.clauses[0]
-    return ClauseChoice(revision.number, 0, clause.spoken, begin=clause.begin, ends=clause.ends)
+def _restatement(moment: Moment, asked: Sequence[KnownRevision], question: str) -> tuple[ClauseChoice, int] | None:
+    """Returns a clause of one of the revisions `asked`, and how many of its words restate the `question`."""
+    prepared = moment.prepared
+    if prepared is not None and moment.synthesised and not prepared.index and not prepared.begin:
+        revision = next((one for one in asked if one.number == prepared.revision), None)
+        if revision is not None and (words := agreed_words(prepared.text, revision, asked, question)):
+            return prepared, words
+    for revision in reversed(asked):
+        clause = revision.first_clause
+        # The first clause of the newest answer is about to be complete. That of an older one needn't be.
+        if revision is asked[-1] and not revision.clauses:
+            if revision.has_words:
+                return None
+        elif clause is not None and (words := agreed_words(clause.spoken, revision, asked, question)):
+            return _choice(revision.number, clause), words
+    return None
+
+
+def _begins_alike(clause: ClauseChoice, other: ClauseChoice, words: int) -> bool:
+    """Returns whether both clauses have the same first `words` words."""
+    return fold(" ".join(clause.text.split()[:words])) == fold(" ".join(other.text.split()[:words]))
+
+
+def _choice(revision: int, clause: Clause) -> ClauseChoice:
+    """Returns the first clause of a revision as a choice."""
+    return ClauseChoice(revision, 0, clause.spoken, begin=clause.begin, ends=clause.ends)
 
 
 def _gate(moment: Moment, said: SpokenAnswer, revisions: Revisions, revision: KnownRevision) -> Verdict:

@@ -46,7 +46,6 @@ from app.research.nano.codec_layout import (
 )
 from app.tts.piper_worker import latents_of
 
-
 Draw = Callable[[np.ndarray], int]
 """Draws a token from its logits."""
 

@@ -3,7 +3,7 @@
 import pytest
 
 from app.conversation import events as e
-from app.conversation.oracle import OraclePolicy, Pace
+from app.conversation.oracle import OraclePolicy, Pace, RequestBudget
 from app.conversation.prompt import build_prompt
 from app.conversation.record.revisions import ConversationUsage
 from app.conversation.record.transcript import Transcript
@@ -151,12 +151,14 @@ def test_of_a_model_that_speaks_in_words_of_its_own_what_was_heard_is_sent() -> 
     ],
 )
 def test_the_interval_is_what_a_clause_needs(first: float | None, speed: float | None, interval: float) -> None:
-    pace = Pace()
+    limited, free = Pace(budget=RequestBudget(60)), Pace()
     for _ in range(30):
-        if first is not None and speed is not None:
-            pace.began(first)
-            pace.ended(20, 20 / speed)
-    assert pace.interval == pytest.approx(interval, abs=0.005)
+        for pace in (limited, free):
+            if first is not None and speed is not None:
+                pace.began(first)
+                pace.ended(20, 20 / speed)
+    assert limited.interval == pytest.approx(interval, abs=0.005)
+    assert free.interval == pytest.approx(0.4 if first is None else min(0.5, max(0.1, first)))
 
 
 def test_a_pace_follows_a_backend_that_becomes_slow_but_not_one_slow_answer() -> None:
@@ -172,7 +174,9 @@ def test_a_pace_follows_a_backend_that_becomes_slow_but_not_one_slow_answer() ->
     for _ in range(4):
         pace.began(1.0)
     assert pace.first_seconds == 1.0
-    assert pace.new_words == 3, "a slow model is restarted for more words only"
+    assert pace.new_words == 2, "a slow model is restarted for more words only"
+    pace.budget.limit = 60.0
+    assert pace.new_words == 3, "and a limited one for still more"
 
 
 def test_a_backend_that_shares_this_machine_is_asked_less_often() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from app.conversation.languages import CODES, language
-from app.conversation.speaking.restating import agreed_restatement, restated_words
+from app.conversation.speaking.restating import agreed_words, restated_words
 from app.conversation.speaking.revisions import OracleAsked, OracleWords, Revisions
 
 RESTATED = [
@@ -18,12 +18,14 @@ RESTATED = [
         "en",
         "Who wrote the play Romeo and Juliet?",
         "The play Romeo and Juliet was written by",
-        "The play Romeo and Juliet was",
+        "The play Romeo and Juliet",
     ),
+    ("en", "Which desert covers most of Africa?", "The desert is the Sahara.", "The desert"),
     ("en", "Which river flows through Paris?", "The river Seine flows through Paris.", ""),
     ("en", "How many legs does a spider have?", "A spider has eight legs.", "A spider"),
     ("en", "What's the largest planet?", "Jupiter is the largest planet.", ""),
-    ("en", "Why is the sky blue?", "The sky is blue because", "The sky is"),
+    ("en", "Why is the sky blue?", "The sky is blue because", "The sky"),
+    ("en", "At how many degrees does water boil?", "Water boils at a hundred degrees.", ""),
     (
         "de",
         "Was ist die Hauptstadt von Norwegen?",
@@ -31,12 +33,7 @@ RESTATED = [
         "Die Hauptstadt von Norwegen ist",
     ),
     ("es", "¿Cuál es la capital de Noruega?", "La capital de Noruega es Oslo.", "La capital de Noruega es"),
-    (
-        "fr",
-        "Quelle est la capitale de la Norvège ?",
-        "La capitale de la Norvège est Oslo.",
-        "La capitale de la Norvège est",
-    ),
+    ("fr", "Quelle est la capitale de la Norvège ?", "La capitale de la Norvège est", "La capitale de la Norvège est"),
     ("it", "Qual è la capitale della Norvegia?", "La capitale della Norvegia è Oslo.", "La capitale della Norvegia è"),
 ]
 
@@ -99,41 +96,30 @@ def _known(*asked: tuple[str, str]) -> Revisions:
 QUESTION = "What is the capital of Norway?"
 
 
+CAPITAL = "The capital of Norway is Oslo. It"
+
+
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        (
-            [
-                ("What is the capital?", "The capital of France is Paris. It"),
-                (QUESTION, "The capital of Norway is Oslo. It"),
-            ],
-            3,
-        ),
-        (
-            [
-                ("What is the capital of Nor", "The capital of Norway is"),
-                (QUESTION, "The capital of Norway is Oslo. It"),
-            ],
-            5,
-        ),
-        ([(QUESTION, "The capital of Norway is"), (QUESTION, "The capital of Norway is Oslo. It")], 0),
-        ([("What is the capital?", "It is the"), (QUESTION, "The capital of Norway is Oslo. It")], 0),
-        (
-            [
-                ("What is", "The capital of Norway is"),
-                ("What is the capital?", "The capital of Norway is Oslo. It"),
-                (QUESTION, ""),
-            ],
-            5,
-        ),
-        ([(QUESTION, "The capital of Norway is Oslo. It")], 0),
+        ([("What is the capital?", "The capital of France is Paris. It"), (QUESTION, CAPITAL)], 3),
+        ([("What is the capital of Nor", "The capital of Norway is"), (QUESTION, CAPITAL)], 5),
+        ([("What is the capital?", "The capital is"), (QUESTION, CAPITAL)], 2),
+        ([("What is the capital?", "The capital of the"), ("What is the capital of Nor", "The capital of the UK")], 3),
+        ([(QUESTION, "The capital of Norway is"), (QUESTION, CAPITAL)], 0),
+        ([("What is the capital?", "It is the"), (QUESTION, CAPITAL)], 0),
+        ([("What is", "The capital of Norway is"), ("What is the capital?", CAPITAL), (QUESTION, "")], 5),
+        ([("What", "The capital of Norway is"), ("What is the", CAPITAL), (QUESTION, "")], 0),
+        ([(QUESTION, CAPITAL)], 0),
     ],
 )
 def test_two_revisions_have_to_agree_that_were_asked_on_different_words(
     asked: list[tuple[str, str]], words: int
 ) -> None:
-    found = agreed_restatement(_known(*asked).of_turn(1), QUESTION)
-    assert (found[1] if found is not None else 0) == words
+    known = _known(*asked).of_turn(1)
+    newest = next(revision for revision in reversed(known) if revision.has_words)
+    clause = newest.first_clause
+    assert clause is not None and agreed_words(clause.spoken, newest, known, QUESTION) == words
 
 
 @pytest.mark.parametrize("code", CODES)

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.conversation.languages import CODES, language
 from app.conversation.markdown import cut, escaped, has_markdown, well_formed, without_html
 from app.conversation.speaking.clauses import split_clauses, spoken
 from app.conversation.turns.completeness import completeness, ends_open
-from app.conversation.languages import CODES, language
 from app.conversation.words import LONGEST_PHRASE, WordGatherer, asks_to_wait, fold, is_backchannel, same_words
 from tests.support.examples import examples
 

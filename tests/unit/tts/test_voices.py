@@ -242,8 +242,9 @@ text = "The capital of Norway is Oslo, and it lies at the end of a long fjord in
 whole, head = speak(text, 1.1)
 parts = list(in_parts(text, 1.1))
 samples = np.concatenate([part for part, _ in parts])
-print(np.abs(samples - whole).max() if len(samples) == len(whole) else 9, len(parts), len(parts[0][0]) / head["sample_rate"],
-      parts[0][1]["word_ends"] == head["word_ends"] and head["word_ends"][-1] <= len(whole), np.abs(whole).max(),
+rate, ends = head["sample_rate"], head["word_ends"]
+print(np.abs(samples - whole).max() if len(samples) == len(whole) else 9, len(parts), len(parts[0][0]) / rate,
+      parts[0][1]["word_ends"] == ends and ends[-1] <= len(whole), np.abs(whole).max(),
       [part[1]["more"] for part in parts] == [True] * (len(parts) - 1) + [False])
 print(len(list(in_parts("…", 1.0))), len(next(in_parts("…", 1.0))[0]))
 """
