@@ -16,7 +16,7 @@ import numpy as np
 from app.conversation.events import AnswerMode, Event
 from app.conversation.frame import FRAME_SAMPLES, Frame
 from app.conversation.speaking.revisions import OracleInput
-from app.conversation.speaking.what_to_say import Said
+from app.conversation.speaking.spoken_answer import Said
 from app.conversation.turns.floor import FloorCommand, TakeFloor
 from app.tts.base import Voice
 

@@ -25,18 +25,8 @@ from app.conversation.speaking.revisions import (
     OracleWords,
     Revisions,
 )
-from app.conversation.speaking.what_to_say import (
-    ClauseChoice,
-    Decision,
-    Moment,
-    Said,
-    SpokenAnswer,
-    confirmed_restatement,
-    could_answer,
-    cutting_clause,
-    decide,
-    next_to_prepare,
-)
+from app.conversation.speaking.spoken_answer import ClauseChoice, Decision, Moment, Said, SpokenAnswer
+from app.conversation.speaking.what_to_say import could_answer, cutting_clause, decide, next_to_prepare, whole_clause
 from app.conversation.turns import tracker as floor
 from app.frontend.base import (
     CorrectionKind,
@@ -253,7 +243,7 @@ class CascadeFrontEnd:
         playing, answer = self._playback.current, self._answer
         if playing is None or not playing.hold_after:
             return
-        decision = confirmed_restatement(self._moment(), answer, self._revisions, playing.choice)
+        decision = whole_clause(self._moment(), answer, self._revisions, playing.choice)
         if decision is None or decision.clause is None:
             return
         if decision.revision != playing.choice.revision:

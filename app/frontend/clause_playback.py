@@ -14,7 +14,7 @@ import numpy as np
 
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.languages import ENGLISH, language
-from app.conversation.speaking.what_to_say import ClauseChoice
+from app.conversation.speaking.spoken_answer import ClauseChoice
 from app.frontend.base import FADE_SAMPLES
 from app.tts.base import Clip, Voice
 

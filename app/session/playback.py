@@ -17,7 +17,7 @@ import numpy as np
 from app.audio.io.base import AudioSink, AudioSource, DuplexAudio, EarlySampleSource, PausesPlayback
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame, silence
-from app.conversation.speaking.what_to_say import Said
+from app.conversation.speaking.spoken_answer import Said
 from app.conversation.turns.tracker import TurnTracker
 from app.conversation.turns.voice import VoiceRun, VoiceSettings, VoiceWindow
 from app.session.control import SessionChoice

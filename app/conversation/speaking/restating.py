@@ -13,13 +13,16 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from app.conversation.languages import ENGLISH, language
-from app.conversation.speaking.revisions import KnownRevision
+from app.conversation.speaking.revisions import KnownRevision, Revisions
+from app.conversation.speaking.spoken_answer import ClauseChoice, Moment, SpokenAnswer
 from app.conversation.words import fold
 
 LEAST_WORDS = 2
 """Fewer words than this aren't worth starting with: the answer itself would have to follow within 0.2 s."""
 LEADS = 2
 """A question word among so many words of a question makes it one that isn't answered by yes or no: "And in what …"."""
+WORD_SECONDS, DUE_SECONDS = 0.25, 0.6
+"""A restated word lasts about so long. The answer must be due within this time after the last one."""
 MISSING_WORDS = 2
 """How many of the question's last words a revision may not have been asked on. What was answered before most of the
 question was known often begins otherwise than the answer to all of it."""
@@ -79,3 +82,47 @@ def agreed_words(spoken: str, revision: KnownRevision, others: Sequence[KnownRev
     while 0 < agreed < most and mine[agreed - 1] in spoken_in.fillers - spoken_in.genitives:
         agreed -= 1  # "The instrument that" may not be how it goes on
     return agreed if agreed >= LEAST_WORDS else 0
+
+
+def to_restate(moment: Moment, said: SpokenAnswer, revisions: Revisions) -> tuple[ClauseChoice, int] | None:
+    """Returns a clause whose beginning only restates the question, and how many words that is, if it may be said now.
+
+    Nothing may have been said in this turn, the words known so far must reach the voice's end, and the newest answer
+    must be expected by the time at which the restated words end.
+    """
+    asked = revisions.of_turn(said.turn)
+    if said.given or said.started or moment.answer_mode != "thinking" or not asked:
+        return None
+    if said.ended.explicit or said.ended.speech_end is None:
+        return None
+    newest = asked[-1]
+    heard = newest.asked if newest.complete else said.ended.heard or said.ended.nearly_heard
+    found = find_restatement(moment, asked, heard) if heard else None
+    if found is None:
+        return None
+    in_time = newest.expected and newest.due <= moment.at + found[1] * WORD_SECONDS + DUE_SECONDS
+    return found if newest.has_words or in_time else None
+
+
+def find_restatement(moment: Moment, asked: Sequence[KnownRevision], question: str) -> tuple[ClauseChoice, int] | None:
+    """Returns a clause of one of the revisions `asked`, and how many of its words restate the `question`.
+
+    A clause that has been synthesised is preferred.
+    """
+    prepared = moment.prepared
+    if prepared is not None and moment.synthesised and not prepared.index and not prepared.begin:
+        revision = next((one for one in asked if one.number == prepared.revision), None)
+        if revision is not None and (words := agreed_words(prepared.text, revision, asked, question)):
+            return prepared, words
+    for revision in reversed(asked):
+        clause = revision.first_clause
+        if revision is asked[-1] and revision.has_words and not revision.clauses:
+            return None  # its first clause is about to be complete; that of an older revision needn't be
+        if clause is not None and (words := agreed_words(clause.spoken, revision, asked, question)):
+            return ClauseChoice.first(revision.number, clause), words
+    return None
+
+
+def begin_alike(clause: ClauseChoice, other: ClauseChoice, words: int) -> bool:
+    """Returns whether both clauses have the same first `words` words."""
+    return fold(" ".join(clause.text.split()[:words])) == fold(" ".join(other.text.split()[:words]))

@@ -1,7 +1,7 @@
 """Decides what a voice says now: it waits, fills the wait with an opening, or says a clause of the oracle.
 
 `decide` is the only place where that is decided, except that `cutting_clause` may cut off the clause being spoken, and
-`confirmed_restatement` lets a clause go on of which only the beginning was to be said. `could_answer` tells whether a
+`whole_clause` lets one go on of which only the beginning was to be said. `could_answer` tells whether a
 turn that ended now would be answered at once. Both ask the same gate (`Revisions.gate`), which names the rule by which
 a revision may be spoken or is held back. What is known of the revisions is in `app.conversation.speaking.revisions`.
 
@@ -11,18 +11,16 @@ A newer revision takes over at the end of a clause: `app.conversation.speaking.c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import replace
 
-from app.conversation.events import AnswerMode, SpeechRule
-from app.conversation.frame import FRAME_SECONDS
+from app.conversation.events import SpeechRule
 from app.conversation.languages import language
-from app.conversation.speaking.clauses import Clause
 from app.conversation.speaking.correction import after_bridge, bridge_following, ends_sentence, plan_correction
-from app.conversation.speaking.restating import agreed_words
+from app.conversation.speaking.restating import begin_alike, find_restatement, to_restate
 from app.conversation.speaking.revisions import KnownRevision, Revisions, Verdict
+from app.conversation.speaking.spoken_answer import ClauseChoice, Decision, Moment, SpokenAnswer
 from app.conversation.turns.floor import TakeFloor
-from app.conversation.words import fold, same_words
+from app.conversation.words import same_words
 
 OPENING_SILENCE = 0.9
 """An opening starts no earlier than this many seconds after the user's voice or, with push-to-talk, after the button is
@@ -44,135 +42,6 @@ LATE_SECONDS = 1.5
 LONGER_SECONDS = 1.0
 """If the answer isn't expected before this time, a longer phrase is the opening."""
 
-WORD_SECONDS = 0.25
-"""How long a restated word lasts, about."""
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """Words whose audio ends at sample `end` of this step's frame (1 to 1920).
-
-    - `revision`: the revision they come from, or 0 for none.
-    - `glued`: no space precedes them.
-    - `written`: the first and the last character (exclusive) of the revision's text that they stand for; None if
-      unknown. Words of the voice's own, such as a bridge, stand for none.
-    """
-
-    text: str
-    end: int
-    turn: int
-    revision: int
-    glued: bool = False
-    written: tuple[int, int] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ClauseChoice:
-    """A clause to speak. An opening, and a notice that the model is thinking, have revision 0.
-
-    - `revision`, `index`: the revision, and the clause's number in it.
-    - `text`: what the voice says, including a bridge.
-    - `bridge`: the correction phrase at its start, if any.
-    - `cuts`: the current clause is cut off to make way for it.
-    - `begin`, `ends`: the written form, see `Clause`; for the words of a bridge, `ends` stays at `begin`.
-    """
-
-    revision: int
-    index: int
-    text: str
-    bridge: str = ""
-    cuts: bool = False
-    begin: int = 0
-    ends: tuple[int, ...] = ()
-
-    def written(self, word: int, words: int) -> tuple[int, int] | None:
-        """Returns the written characters that spoken word number `word` of `words` stands for; None if unknown."""
-        if not self.ends:
-            return None
-        if words == len(self.ends):
-            return self.ends[word - 1] if word else self.begin, self.ends[word]
-        return self.begin, self.ends[-1] if word == words - 1 else self.begin
-
-
-@dataclass(slots=True)
-class SpokenAnswer:
-    """The answer to a turn, as far as it has been spoken.
-
-    - `ended`: the command that ended the user's turn.
-    - `given`: the words output so far.
-    - `corrections`: the number of bridges spoken so far.
-    - `source`: the revision in use, 0 if none.
-    - `next_clause`: the index of its next clause.
-    - `started`: an opening or part of the answer has been played.
-    - `audible`: part of the answer itself has been played.
-    - `notified`: the user has been told that the model is thinking.
-    - `restates`: the revision whose words restate the question, if nothing else has been said; else 0.
-    - `opened`: it began with an opening; `opened_before`: so did the answer before it.
-    """
-
-    ended: TakeFloor
-    given: list[Said] = field(default_factory=list)
-    corrections: int = 0
-    source: int = 0
-    next_clause: int = 0
-    started: bool = False
-    audible: bool = False
-    notified: bool = False
-    restates: int = 0
-    opened: bool = False
-    opened_before: bool = False
-
-    @property
-    def turn(self) -> int:
-        """The user's turn being answered."""
-        return self.ended.turn
-
-    @property
-    def words(self) -> list[str]:
-        """The words of the answer output in this turn, without openings and notices."""
-        return [word.text for word in self.given if word.revision]
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """What else a decision depends on.
-
-    - `at`: the session time in seconds at which the current frame ends, which lasts `frame_seconds`.
-    - `waits_since`: when the user started to wait for the answer.
-    - `answer_mode`: see `Revisions.gate`.
-    - `openings`: whether openings may fill a wait.
-    - `prepared`: the clause that was requested from the voice, if any.
-    - `synthesised`: its audio is ready.
-    - `broke_off`: the previous clause was cut off for it.
-    """
-
-    at: float = 0.0
-    frame_seconds: float = FRAME_SECONDS
-    waits_since: float = 0.0
-    answer_mode: AnswerMode = "thinking"
-    openings: bool = True
-    prepared: ClauseChoice | None = None
-    synthesised: bool = False
-    broke_off: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What the voice does, and the `rule` that decided it.
-
-    - `action`: `wait` says nothing. `opening` fills the wait. `clause` says `clause`. `end`: the answer is over.
-    - `clause`: with `wait`, the clause that has to be synthesised first, if there is one.
-    - `words`: of the clause, only so many words are said until a revision confirms the rest; 0 for all of them.
-    - `far`: with `opening`, the answer isn't expected before `LONGER_SECONDS`.
-    """
-
-    action: Literal["wait", "opening", "clause", "end"]
-    rule: SpeechRule
-    clause: ClauseChoice | None = None
-    revision: int = 0
-    words: int = 0
-    far: bool = False
-
 
 def decide(moment: Moment, said: SpokenAnswer, revisions: Revisions) -> Decision:
     """Decides what follows when the voice has nothing to play, has the floor and isn't on hold."""
@@ -183,14 +52,12 @@ def decide(moment: Moment, said: SpokenAnswer, revisions: Revisions) -> Decision
         clause, verdict = notice, Verdict(False, "model thinks", verdict.revision)
     if clause is not None and clause == moment.prepared and moment.synthesised:
         return Decision("clause", verdict.rule, clause, verdict.revision)
-    restated = _to_restate(moment, said, revisions)
-    if restated is not None:
-        choice, words = restated
-        agrees = clause is None or _begins_alike(clause, choice, words)
-        if choice == moment.prepared and moment.synthesised and agrees:
-            return Decision("clause", "restated", choice, choice.revision, words)
-        if clause is None:
-            return Decision("wait", "synthesis", choice, choice.revision)
+    if (restatement := to_restate(moment, said, revisions)) is not None:
+        restated, words = restatement
+        agrees = clause is None or begin_alike(clause, restated, words)
+        if restated == moment.prepared and moment.synthesised and agrees:
+            return Decision("clause", "restated", restated, restated.revision, words)
+        clause = clause or restated
     rule: SpeechRule = "synthesis" if clause is not None else verdict.rule
     waits = Decision("wait", rule, clause, verdict.revision)
     if said.started or not moment.openings or moment.answer_mode != "thinking" or said.ended.speech_end is None:
@@ -198,18 +65,23 @@ def decide(moment: Moment, said: SpokenAnswer, revisions: Revisions) -> Decision
     asked = revisions.of_turn(said.turn)
     if not asked:
         return waits  # possibly a cough
+    return _opening(moment, said, asked[-1], waits)
+
+
+def _opening(moment: Moment, said: SpokenAnswer, newest: KnownRevision, waits: Decision) -> Decision:
+    """Returns the decision to fill the wait with an opening, or `waits`."""
     # The output of this step is played after its frame.
     silence = moment.at + moment.frame_seconds - moment.waits_since
     if silence <= OPENING_SILENCE:
         return waits
-    comes = clause is not None or asked[-1].has_words
-    until_due = 0.0 if comes else asked[-1].due - moment.at
+    comes = waits.clause is not None or newest.has_words
+    until_due = 0.0 if comes else newest.due - moment.at
     longest = LONGEST_SILENCE + (SYNTHESIS_SECONDS if comes else 0.0)
     if silence <= longest and not DUE_SECONDS < until_due <= LATE_SECONDS:
-        return Decision("wait", "answer due", clause, verdict.revision)
+        return replace(waits, rule="answer due")
     if said.opened or (said.opened_before and until_due <= LATE_SECONDS):
-        return Decision("wait", "opened before", clause, verdict.revision)
-    return Decision("opening", rule, clause, verdict.revision, far=until_due > LONGER_SECONDS)
+        return replace(waits, rule="opened before")
+    return replace(waits, action="opening", far=until_due > LONGER_SECONDS)
 
 
 def could_answer(moment: Moment, said: SpokenAnswer, revisions: Revisions, ended: TakeFloor) -> bool | None:
@@ -229,13 +101,11 @@ def could_answer(moment: Moment, said: SpokenAnswer, revisions: Revisions, ended
         elif revisions.gate(newest, TakeFloor(newest.turn), moment.answer_mode).passes:
             return True
     given = said.given if said.turn == ended.turn else []
-    restated = _to_restate(moment, SpokenAnswer(ended, given), revisions)
-    return restated is not None and restated[0] == prepared
+    restatement = to_restate(moment, SpokenAnswer(ended, given), revisions)
+    return restatement is not None and restatement[0] == prepared
 
 
-def confirmed_restatement(
-    moment: Moment, said: SpokenAnswer, revisions: Revisions, current: ClauseChoice
-) -> Decision | None:
+def whole_clause(moment: Moment, said: SpokenAnswer, revisions: Revisions, current: ClauseChoice) -> Decision | None:
     """Returns the decision to say all of `current`, of which only the beginning was to be said, if it is confirmed.
 
     It is by a revision that may be spoken and whose first clause has the same words.
@@ -243,7 +113,7 @@ def confirmed_restatement(
     for revision in _candidates(moment, said, revisions):
         if revision.clauses and revision.clauses[0].spoken == current.text:
             rule = _gate(moment, said, revisions, revision).rule
-            return Decision("clause", rule, _choice(revision.number, revision.clauses[0]), revision.number)
+            return Decision("clause", rule, ClauseChoice.first(revision.number, revision.clauses[0]), revision.number)
     return None
 
 
@@ -254,9 +124,8 @@ def next_to_prepare(
     if has_floor:
         candidates = _candidates(moment, said, revisions, early=True)
         choice = _choose(said, [*said.words, *unsaid], candidates, revisions)
-        if choice is None and (restated := _to_restate(moment, said, revisions)) is not None:
-            return restated[0]
-        return choice
+        restatement = to_restate(moment, said, revisions) if choice is None else None
+        return choice if restatement is None else restatement[0]
     newest = revisions.newest
     if newest is None:
         return None
@@ -266,8 +135,8 @@ def next_to_prepare(
     candidates = _candidates(moment, answer, revisions, early=True, turn=newest.turn)
     choice = _choose(answer, answer.words, candidates, revisions)
     if choice is None and not given and moment.answer_mode == "thinking":
-        restated = _restatement(moment, revisions.of_turn(newest.turn), newest.asked)
-        return restated[0] if restated is not None else None
+        restatement = find_restatement(moment, revisions.of_turn(newest.turn), newest.asked)
+        return restatement[0] if restatement is not None else None
     return choice
 
 
@@ -284,54 +153,6 @@ def cutting_clause(
     words = said.words
     choice = _choose(said, words, candidates, revisions, cuts=True) if words else None
     return choice if choice is not None and choice.bridge else None
-
-
-def _to_restate(moment: Moment, said: SpokenAnswer, revisions: Revisions) -> tuple[ClauseChoice, int] | None:
-    """Returns a clause whose beginning only restates the question, and how many words that is, if it may be said now.
-
-    Nothing may have been said in this turn, the words known so far must reach the voice's end, and the newest answer
-    must be expected by the time at which the restated words end. A clause that is synthesised is preferred.
-    """
-    if said.given or said.started or moment.answer_mode != "thinking" or said.ended.explicit:
-        return None
-    asked = revisions.of_turn(said.turn)
-    if not asked or said.ended.speech_end is None:
-        return None
-    newest = asked[-1]
-    heard = newest.asked if newest.complete else said.ended.heard or said.ended.nearly_heard
-    restated = _restatement(moment, asked, heard) if heard else None
-    if restated is None:
-        return None
-    in_time = newest.expected and newest.due <= moment.at + restated[1] * WORD_SECONDS + DUE_SECONDS
-    return restated if newest.has_words or in_time else None
-
-
-def _restatement(moment: Moment, asked: Sequence[KnownRevision], question: str) -> tuple[ClauseChoice, int] | None:
-    """Returns a clause of one of the revisions `asked`, and how many of its words restate the `question`."""
-    prepared = moment.prepared
-    if prepared is not None and moment.synthesised and not prepared.index and not prepared.begin:
-        revision = next((one for one in asked if one.number == prepared.revision), None)
-        if revision is not None and (words := agreed_words(prepared.text, revision, asked, question)):
-            return prepared, words
-    for revision in reversed(asked):
-        clause = revision.first_clause
-        # The first clause of the newest answer is about to be complete. That of an older one needn't be.
-        if revision is asked[-1] and not revision.clauses:
-            if revision.has_words:
-                return None
-        elif clause is not None and (words := agreed_words(clause.spoken, revision, asked, question)):
-            return _choice(revision.number, clause), words
-    return None
-
-
-def _begins_alike(clause: ClauseChoice, other: ClauseChoice, words: int) -> bool:
-    """Returns whether both clauses have the same first `words` words."""
-    return fold(" ".join(clause.text.split()[:words])) == fold(" ".join(other.text.split()[:words]))
-
-
-def _choice(revision: int, clause: Clause) -> ClauseChoice:
-    """Returns the first clause of a revision as a choice."""
-    return ClauseChoice(revision, 0, clause.spoken, begin=clause.begin, ends=clause.ends)
 
 
 def _gate(moment: Moment, said: SpokenAnswer, revisions: Revisions, revision: KnownRevision) -> Verdict:

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from app.conversation.frame import FRAME_SAMPLES
-from app.conversation.speaking.what_to_say import Said
+from app.conversation.speaking.spoken_answer import Said
 from app.frontend.base import AnswerTracker, Mark
 
 SPACE = "▁"

@@ -12,7 +12,7 @@ import numpy as np
 
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, Frame
-from app.conversation.speaking.what_to_say import Said
+from app.conversation.speaking.spoken_answer import Said
 from app.conversation.turns import tracker as floor
 from app.frontend.base import (
     END_FRAMES,

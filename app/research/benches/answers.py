@@ -67,6 +67,8 @@ class JudgedAnswer:
     - `first_sound`: seconds from the question's end to the first sound, which may be that of an opening
     - `first_word`: seconds from the question's end until the answer's first word had been spoken
     - `right`: whether its first sentence contains an accepted answer
+    - `restated`: it began with words that only restate the question, before it was known
+    - `left_out`: it had no opening, since it was due, or since the answer before had one
     """
 
     question: str
@@ -78,6 +80,8 @@ class JudgedAnswer:
     first_sound: float | None
     first_word: float | None
     right: bool
+    restated: bool = False
+    left_out: bool = False
 
     @property
     def taken_back(self) -> bool:
@@ -100,16 +104,20 @@ def judge(fact: Fact, turn: Turn) -> JudgedAnswer:
     content = [word for word in turn.words if word.revision]
     said = " ".join(word.text for word in content)
     mine = fold(said)
+    rules = {event.rule for event in turn.of(e.SpeechDecided)}
+    opening = " ".join(word.text for word in turn.words if not word.revision)
     return JudgedAnswer(
         question=fact.question.text,
         heard=heard_in(turn.events),
         said=said,
-        opening=" ".join(word.text for word in turn.words if not word.revision),
+        opening=opening,
         bridges=turn.corrections,
         whole=any(fold(spoken(text))[: len(mine)] == mine for text in texts.values()),
         first_sound=turn.first_sound,
         first_word=content[0].at - turn.end if content else None,
         right=contains_any(first_sentence(said), fact.answers),
+        restated="restated" in rules,
+        left_out=not opening and not rules.isdisjoint(("answer due", "opened before")),
     )
 
 
@@ -176,6 +184,7 @@ class FactsResult:
         return out
 
 
+COUNTS = ("asked", "unanswered", "taken_back", "whole", "openings", "left_out", "restated", "right")
 SECONDS = ("sound_p50", "sound_p75", "word_p50", "word_p75")
 
 
@@ -189,6 +198,8 @@ def figures(group: Sequence[JudgedAnswer]) -> dict[str, Any]:
         "taken_back": sum(one.taken_back for one in group),
         "whole": sum(one.whole and not one.bridges for one in group if one.said),
         "openings": sum(bool(one.opening) for one in group),
+        "left_out": sum(one.left_out for one in group),
+        "restated": sum(one.restated for one in group),
         "right": sum(one.right for one in group),
         **dict(zip(SECONDS, times, strict=True)),
     }
@@ -305,10 +316,10 @@ class AnswersResult:
         for group, judged in self.judged.items():
             f = figures(judged)
             wrong, words = self.read_back.get(group, (0, 0))
-            counts = (f[key] for key in ("asked", "unanswered", "taken_back", "whole", "openings", "right"))
+            counts = (f[key] for key in COUNTS)
             read = f"{100 * wrong / words:.1f}" if words else "–"
             rows.append((*group, *counts, *(shown(f[key]) for key in SECONDS), read))
-        head = ["way", "voice", "asked", "unanswered", "taken back", "one whole", "openings", "right"]
+        head = ["way", "voice", *(key.replace("_", " ") for key in COUNTS)]
         head += ["first sound p50, s", "p75", "first word said p50, s", "p75", "read back otherwise, %"]
         lines = list(markdown(head, rows, text_columns=2))
         for (way, voice), judged in self.judged.items():

@@ -13,7 +13,7 @@ import pytest
 
 from app.audio.io.base import EndOfAudio
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame, Position, silence
-from app.conversation.speaking.what_to_say import Said
+from app.conversation.speaking.spoken_answer import Said
 from app.session import frame_thread
 from app.session.clock import SLEPT_FOR_SECONDS, SLEPT_SECONDS, FrameReader, Timeline, run_simulated
 from app.session.frame_thread import FrameThread
