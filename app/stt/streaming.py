@@ -382,7 +382,8 @@ class StreamingTranscriber:
         pause = None if not settle else self._pause if said.final_due is None else said.final_due
         planned = Pass(said, window, end, self._now, settle, pause, end < last, samples)
         said.decoded_until = end
-        if len(self._running) < (PASSES_AT_ONCE if settle else 1):
+        mine = all(one.utterance is said for one in self._running)  # the words of an earlier turn come first
+        if not self._running or (settle and mine and len(self._running) < PASSES_AT_ONCE):
             self._submit(planned)
             return
         others = [one for one in self._waiting if one.utterance is not said]

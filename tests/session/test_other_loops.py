@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
+from typing import Any
 
 import pytest
 
@@ -39,10 +41,15 @@ async def talk() -> tuple[list[e.Event], set[str]]:
     return events, threads
 
 
+_apps: list[Any] = []
+
+
 def test_a_session_runs_on_a_plain_loop_in_another_thread_than_qt() -> None:
-    core = pytest.importorskip("PySide6.QtCore")
-    app = core.QCoreApplication.instance() or core.QCoreApplication([])
-    assert app.thread() is core.QThread.currentThread()
+    core, widgets = pytest.importorskip("PySide6.QtCore"), pytest.importorskip("PySide6.QtWidgets")
+    # Of the class that the window's tests need, which may follow in this process, and for as long as it runs.
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    _apps.append(widgets.QApplication.instance() or widgets.QApplication([]))
+    assert _apps[0].thread() is core.QThread.currentThread()
     done: list[tuple[list[e.Event], set[str]]] = []
     thread = threading.Thread(target=lambda: done.append(asyncio.run(talk())), name="session")
     thread.start()
