@@ -1,7 +1,9 @@
-"""`bench latency` and `bench remote`: ten spoken questions in real time, with the latency of each stage.
+"""`bench latency`, `bench speeds` and `bench remote`: spoken questions, with the latency of each stage.
 
-`bench latency` asks them in both answer modes. `bench remote` asks them locally and through a voice server on this
-machine, in a separate process as if it were on another machine; the difference is the cost of the connection.
+`bench latency` asks ten in both answer modes. `bench speeds` asks short ones as well, in simulated time, with language
+models of different speeds, and shows what is gained by thinking along. `bench remote` asks them locally and through a
+voice server on this machine, in a separate process as if it were on another machine; the difference is the cost of the
+connection.
 
 The questions are MT-Bench's, spoken by voices other than the app's (see `resources/bench`). Audio input and output are
 paced by the clock as on real devices, and include the loudspeaker's prebuffer but not the hardware's buffers.
@@ -13,14 +15,18 @@ import asyncio
 import contextlib
 import re
 import subprocess
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from app.backend.base import Backend
 from app.conversation import events as e
 from app.conversation.words import fold
 from app.diagnostics.tables import Progress, machine, markdown, quantile, rounded
+from app.models.catalogue import DEFAULTS
+from app.models.selection import Speed
 from app.platform.children import end_child, python_module_command, quiet_child
+from app.research.benches.answers import load_facts
 from app.research.benches.recordings import (
     SETTLE_SECONDS,
     Conversation,
@@ -31,12 +37,20 @@ from app.research.benches.recordings import (
     load_questions,
     word_distance,
 )
+from app.research.benches.timed_parts import CLIP_SECONDS, HEARING_COSTS, SimulatedParts
 from app.research.results import report, shown
-from app.session.control import SessionChoice, UserError
+from app.session.clock import run_simulated
+from app.session.control import BackendChoice, SessionChoice, UserError
 
 SERVER_SETTLE_SECONDS = 1.5
 """Silence after a server's answer, whose end is only known a second later."""
 START_SECONDS = 120.0
+TALK_QUESTIONS = 6
+"""Questions in a conversation of `bench speeds`: in a long one, the small model repeats its answers."""
+SERVED = (
+    f"In simulated time, {HEARING_COSTS}, and the first part of a clip {CLIP_SECONDS} s. The language model answers "
+    "several requests at once, as a server does."
+)
 
 
 @dataclass(slots=True)
@@ -170,6 +184,94 @@ async def _ask(
             progress(f"{name}: question {number} of {len(questions)}")
             measured.add(question, await talk.ask(question, settle=settle), by_request=by_request)
     return measured
+
+
+LENGTHS = (("under 3 s", 0.0, 3.0), ("3 to 6 s", 3.0, 6.0), ("6 s and more", 6.0, 1e9))
+"""Ranges of a question's length in seconds, with their names."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeedsResult:
+    """Seconds from the end of each question to the first sound of its answer, without openings, by speed of the model.
+
+    `seconds`: by speed and answer mode, for each of `questions`; None where there was no answer after the question.
+    """
+
+    questions: Sequence[Recording]
+    seconds: dict[tuple[Speed, e.AnswerMode], list[float | None]]
+    taken_back: dict[tuple[Speed, e.AnswerMode], int]
+    costs: str
+
+    def rows(self) -> list[tuple[Speed, str, int, float, float, float]]:
+        """Returns for each speed and range of lengths: how many questions were answered in both modes, the medians of
+        the strict cascade and of the tandem, and the median of their differences.
+        """
+        out = []
+        for speed in dict.fromkeys(speed for speed, _ in self.seconds):
+            for name, least, most in LENGTHS:
+                pairs = [
+                    (after, thinking)
+                    for question, after, thinking in zip(
+                        self.questions, self.seconds[speed, "after"], self.seconds[speed, "thinking"], strict=True
+                    )
+                    if least <= question.end < most and after is not None and thinking is not None
+                ]
+                if pairs:
+                    middles = (quantile([pair[place] for pair in pairs], 0.5) for place in (0, 1))
+                    gain = quantile([after - thinking for after, thinking in pairs], 0.5)
+                    out.append((speed, name, len(pairs), *middles, gain))
+        return out  # type: ignore[return-value]
+
+    def table(self) -> str:
+        """Returns the result as a Markdown table."""
+        head = ("first word after, s", "words a second", "length", "questions", "cascade, s", "tandem, s", "gained, s")
+        rows = [
+            (f"{speed.first:g}", f"{speed.rate:g}", name, count, *(shown(value) for value in values))
+            for speed, name, count, *values in self.rows()
+        ]
+        turned = sum(count for (_, mode), count in self.taken_back.items() if mode == "thinking")
+        lines = [*markdown(head, rows, text_columns=3), "", f"{turned} answers of the tandem were taken back."]
+        return report("First sound by speed of the model", self.costs, lines)
+
+    def document(self) -> dict[str, Any]:
+        """Returns the result as a JSON-serialisable dict."""
+        names = ("length", "questions", "cascade", "tandem", "gained")
+        rows = [
+            {"first": speed.first, "rate": speed.rate, **dict(zip(names, values, strict=True))}
+            for speed, *values in self.rows()
+        ]
+        return {"bench": "speeds", "machine": machine(), "costs": self.costs, "rows": rounded(rows)}
+
+
+def run_speeds(
+    make_backend: Callable[[BackendChoice], Backend], speeds: Sequence[Speed], short: int, progress: Progress
+) -> SpeedsResult:
+    """Asks the benches' ten questions and `short` short ones in both answer modes, of models of these speeds.
+
+    `make_backend`: creates the back-end that the words come from. Raises TranscriberError and
+    VoiceError. Propagates errors from opening a session.
+    """
+    questions = sorted([*load_questions(), *(fact.question for fact in load_facts(short))], key=lambda one: one.end)
+    result = SpeedsResult(questions, {}, {}, SERVED)
+
+    async def ask(parts: SimulatedParts, speed: Speed, mode: e.AnswerMode) -> None:
+        choice = SessionChoice(backend=BackendChoice("embedded"), openings=False, duplex=True, answer_mode=mode)
+        seconds, taken_back = result.seconds.setdefault((speed, mode), []), 0
+        for start in range(0, len(questions), TALK_QUESTIONS):
+            async with Conversation(parts.session, choice, simulated=True) as talk:
+                for question in questions[start : start + TALK_QUESTIONS]:
+                    progress(f"{speed.first:g} s, {mode}: question {len(seconds) + 1} of {len(questions)}")
+                    turn = await talk.ask(question)
+                    first = turn.first_sound
+                    seconds.append(first if first is not None and first >= 0 else None)
+                    taken_back += bool(turn.corrections)
+        result.taken_back[speed, mode] = taken_back
+
+    for speed in speeds:
+        with SimulatedParts(make_backend, {DEFAULTS["llm"]: speed}) as parts:
+            for mode in ("after", "thinking"):
+                run_simulated(ask(parts, speed, mode))
+    return result
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import wraps
 from importlib import import_module
 from importlib.util import find_spec
@@ -179,6 +180,27 @@ def _latency(args: argparse.Namespace, progress: Progress) -> Any:
     return asyncio.run(run(compose.session, choice, args.questions, progress))
 
 
+def _speeds(args: argparse.Namespace, progress: Progress) -> Any:
+    from app.backend.embedded import EmbeddedBackend
+    from app.conversation.oracle import LEAST_SECONDS
+    from app.models.selection import Speed
+    from app.research.benches.latency import run_speeds
+
+    try:
+        pairs = [tuple(map(float, one.split(":"))) for one in args.models.split(",")]
+        speeds = [Speed(first, rate) for first, rate in pairs]
+    except ValueError:
+        raise UserError("Name models by their speeds, as in --models 0.4:100,1:50.") from None
+
+    def served(choice: BackendChoice) -> EmbeddedBackend:
+        """Returns the smallest model, which answers several requests at once, as on a server."""
+        backend = EmbeddedBackend(choice.model)
+        backend.traits = replace(backend.traits, concurrent=True, least_interval=LEAST_SECONDS)
+        return backend
+
+    return run_speeds(served, speeds, args.questions, progress)
+
+
 def _stalls(args: argparse.Namespace, progress: Progress) -> Any:
     from app import main as compose
     from app.research.benches.stalls import run_stalls
@@ -251,6 +273,7 @@ _DEVICES = (
     value("--microphone", "an input device by name", "NAME"),
     value("--loudspeaker", "an output device by name", "NAME"),
 )
+SPEEDS = "0.15:200,0.4:100,1:100,2:50"
 _CASES = count("--cases", 0, "how many")
 _TEN = count("--questions", 10, "how many of the ten", least=1)
 _WAYS = ("both", "hands-free", "talk button")
@@ -258,6 +281,18 @@ _MANIFEST = "manifest.jsonl and the recordings that it names"
 
 BENCHES = (
     bench("latency", "ten spoken questions in real time, in both answer modes", _latency, _TEN, backend=True),
+    bench(
+        "speeds",
+        "what thinking along gains, by speed of the model and length of the question, in simulated time",
+        _speeds,
+        value(
+            "--models",
+            f"seconds to the first word, and words a second (default: {SPEEDS})",
+            "FIRST:RATE,…",
+            default=SPEEDS,
+        ),
+        count("--questions", 10, "how many short ones, besides the ten"),
+    ),
     bench(
         "stalls",
         "a long conversation beside a busy process, in which the app is held up again and again",

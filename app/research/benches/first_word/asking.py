@@ -58,7 +58,9 @@ class Measured:
     - `first_sound`: start of the app's first sound
     - `first_word`, `first_word_end`: start and end of the answer's first word
     - `first_new_word`: start of its first word that is not in the question, as asked or as recognised
-    - `opening`: whether an opening was played before the answer
+    - `opening`: whether an opening was played before the answer; `left_out`: whether a wait had none, since the
+      answer was due, or since the answer before had one
+    - `gaps`: how often the sound of the answer was interrupted because samples were late
     - `over_user`: for how many seconds the app's voice was audible during the question
     - `too_early`: whether an app voice that started before the question's end did not yield, in which case nothing is
       timed
@@ -82,6 +84,8 @@ class Measured:
     first_new_word: float | None
     model_first: float | None = None
     model_rate: float | None = None
+    left_out: bool = False
+    gaps: int = 0
 
 
 def sound_spans(samples: np.ndarray, gap: float = GAP_SECONDS) -> list[Span]:
@@ -148,6 +152,7 @@ def measure(
     one's.
     """
     end = at + question.end
+    turn = Turn(events, end)
     after = [span for span in spans if span[0] >= end]
     too_early = any(begin < end and stop - end > STAYS_SECONDS for begin, stop in spans)
     first_sound = after[0][0] if after and not too_early else None
@@ -158,10 +163,12 @@ def measure(
     new = next((word for word in content if not asked.issuperset(fold(word.text))), None)
     counted = [
         (event.first_ms, event.words_per_second)
-        for event in Turn(events, end).of(e.OracleCounted)
+        for event in turn.of(e.OracleCounted)
         if content and event.revision == content[0].revision
     ]
     model_first, rate = counted[0] if counted else (None, None)
+    opening = bool(content) and later[0].revision == 0
+    rules = {event.rule for event in turn.of(e.SpeechDecided)}
 
     def begin_of(word: Word | None) -> float | None:
         return _begin(later, later.index(word), after) - end if word is not None else None
@@ -174,7 +181,7 @@ def measure(
         heard=heard,
         said=" ".join(word.text for word in content),
         first=first,
-        opening=bool(content) and later[0].revision == 0,
+        opening=opening,
         over_user=sum(max(0.0, min(stop, end) - max(begin, at)) for begin, stop in spans),
         too_early=too_early,
         first_sound=first_sound - end if first_sound is not None else None,
@@ -183,6 +190,8 @@ def measure(
         first_new_word=begin_of(new),
         model_first=None if model_first is None else model_first / 1000,
         model_rate=rate,
+        left_out=not opening and not rules.isdisjoint(("answer due", "opened before")),
+        gaps=sum(event.count for event in turn.of(e.Underrun)),
     )
 
 

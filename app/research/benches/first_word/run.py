@@ -41,7 +41,8 @@ CALLERS = tuple(
 """Recordings of the WUW Corpus II by 17 callers excluded from every fit. Half of them are questions or requests. None
 ends with a lone keyword after a finished sentence, since nothing would indicate that more follows."""
 FIGURES = ("first_sound", "first_word", "first_word_end", "first_new_word")
-COUNTS = ("openings", "over_user", "too_early")
+COUNTS = ("openings", "left_out", "over_user", "too_early", "gaps")
+QUANTILES = {"p50": 0.5, "p75": 0.75, "p95": 0.95, "worst": 1.0}
 SPEEDS = ("model_first", "model_rate")
 OTHER_FOLDER = "Give another folder to --out."
 FIRST = "first after the start"
@@ -71,7 +72,7 @@ class FirstWordResult:
         """Returns the result as a Markdown table."""
         head = ["who asks", "how", "questions", "unanswered"]
         head += [f"{name}, s" for name in WORDS]
-        head += ["an opening first", "over the user's pause", "too early"]
+        head += ["an opening first", "left out", "over the user's pause", "too early", "gaps"]
         names = ("kind", "way", "count", "unanswered")
         rows = [
             (*(group[name] for name in names), *_seconds(group), *(group[name] for name in COUNTS))
@@ -79,8 +80,8 @@ class FirstWordResult:
         ]
         loads, others = [talk.load for talk in self.talks], [talk.others for talk in self.talks]
         lines = [
-            f"The real window: median and worst from the end of the user's voice. {self.machine}; load before a talk "
-            f"{min(loads, default=0.0):.1f} to {max(loads, default=0.0):.1f}, other processes used "
+            f"The real window: p50, p75, p95 and worst from the end of the user's voice. {self.machine}; load before a "
+            f"talk {min(loads, default=0.0):.1f} to {max(loads, default=0.0):.1f}, other processes used "
             f"{min(others, default=0.0):.2f} to {max(others, default=0.0):.2f} cores meanwhile.",
             "",
             *markdown(head, rows, text_columns=2),
@@ -116,23 +117,25 @@ WORDS = ("first sound", "first word", "its end", "first new word")
 
 
 def figures(group: Sequence[Measured]) -> dict[str, Any]:
-    """Returns a group's counts, and the median and maximum of its times in seconds, or None if there are none."""
+    """Returns a group's counts, and quantiles of its times in seconds, or None if there are none."""
     out: dict[str, Any] = {
         "count": len(group),
         "unanswered": sum(one.first_word is None and not one.too_early for one in group),
         "openings": sum(one.opening for one in group),
         "over_user": sum(one.over_user > 0 for one in group),
+        "left_out": sum(one.left_out for one in group),
         "too_early": sum(one.too_early for one in group),
+        "gaps": sum(one.gaps for one in group),
     }
     for name in FIGURES:
         values = known(getattr(one, name) for one in group)
-        out[f"{name}_p50"], out[f"{name}_worst"] = at_share(values), max(values, default=None)
+        out |= {f"{name}_{quantile}": at_share(values, share) for quantile, share in QUANTILES.items()}
     return out
 
 
 def _seconds(group: dict[str, Any]) -> list[str]:
-    pairs = ((group[f"{name}_p50"], group[f"{name}_worst"]) for name in FIGURES)
-    return ["–" if median is None else f"{median:.2f}, {worst:.2f}" for median, worst in pairs]
+    times = ([group[f"{name}_{quantile}"] for quantile in QUANTILES] for name in FIGURES)
+    return [", ".join("–" if value is None else f"{value:.2f}" for value in one) for one in times]
 
 
 def synthetic_questions() -> list[Recording]:

@@ -19,6 +19,8 @@ GUESS, ANSWER = " It is Bergen. It is old.", " It is Oslo, in the south. It is n
 def answered(*said: tuple[str, int], corrected: bool = False) -> JudgedAnswer:
     events: list[e.Event] = [e.TranscriptFinal(4.2, 1, "What is it?", 4.0), e.AssistantStarted(4.4, 1, said[0][1])]
     events += [e.OracleDelta(1.0, 1, GUESS), e.OracleDelta(4.3, 2, ANSWER)]
+    if not said[0][1] or said[0][0].startswith("It is Oslo"):
+        events += [e.SpeechDecided(4.1, 1, "wait", "answer due"), e.SpeechDecided(4.4, 1, "clause", "restated", 2)]
     at = 4.4
     for text, revision in said:
         for word in text.split():
@@ -49,10 +51,11 @@ def test_an_opening_counts_for_the_first_sound_and_not_for_the_first_word() -> N
     found = answered(("Let me see.", 0), ("It is Oslo,", 2))
     assert found.opening == "Let me see." and found.said == "It is Oslo,"
     assert found.first_sound == pytest.approx(0.42) and found.first_word == pytest.approx(1.4)
+    assert found.restated and not found.left_out and answered(("It is Oslo.", 2)).left_out
     counted = figures([found, answered(("It is Bergen.", 1))])
     assert (counted["asked"], counted["openings"], counted["right"], counted["whole"]) == (2, 1, 1, 2)
     table = FactsResult([FACT], {("small", "hands-free"): [found]}).table()
     assert "| small | hands-free | 1 | 100 | 0 | 0 | 0 | 1 | 0.42 | 0.42 | 1.40 | 1.40 |" in table
     group = ("hands-free", OWN_VOICE)
     table = AnswersResult({group: [found]}, {group: (1, 8)}).table()
-    assert "| 1 | 0 | 0 | 1 | 1 | 1 | 0.42 | 0.42 | 1.40 | 1.40 | 12.5 |" in table
+    assert "| 1 | 0 | 0 | 1 | 1 | 0 | 1 | 1 | 0.42 | 0.42 | 1.40 | 1.40 | 12.5 |" in table

@@ -192,9 +192,11 @@ def test_a_run_that_stops_continues_where_it_was(tmp_path: Path) -> None:
         assert (group["first_sound_p50"], group["first_sound_worst"]) == (0.21, 0.4)
         assert groups["first after the start", way]["first_sound_p50"] == 9.0
     table = whole.table()
-    assert (
-        "| synthetic | hands-free | 20 | 0 | 0.21, 0.40 | 0.71, 0.90 | 0.91, 1.10 | 1.21, 1.40 | 20 | 0 | 0 |" in table
-    )
+    line = next(line for line in table.splitlines() if line.startswith("| synthetic | hands-free"))
+    cells = [cell.strip() for cell in line.strip("|").split("|")]
+    assert cells[2:4] == ["20", "0"] and cells[8:] == ["20", "0", "0", "0", "0"]
+    middle, third, late, worst = map(float, cells[4].split(", "))
+    assert (middle, worst) == (0.21, 0.40) and middle < third < late < worst
     assert "load before a talk" in table and table.count("It failed.") == 1
 
 
