@@ -239,7 +239,7 @@ class CascadeFrontEnd:
         return self._ahead.choice is not None and self._ahead.choice.cuts and self._ahead.audible
 
     def _confirm_restatement(self) -> None:
-        """Lets a clause go on of which only the restated words were to be said, if a revision confirms all of it."""
+        """Lets a clause continue after its restated words if a revision confirms the rest of it."""
         playing, answer = self._playback.current, self._answer
         if playing is None or not playing.hold_after:
             return

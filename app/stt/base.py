@@ -82,7 +82,7 @@ class WordsJudge(Protocol):
 
 
 class Decoder(Protocol):
-    """Transcribes audio. `decode` may be called on two threads at once."""
+    """Transcribes audio. `decode` may be called on two threads in parallel."""
 
     @property
     def language(self) -> str:

@@ -2,9 +2,9 @@
 
 A pass decodes the whole turn. If the turn is longer than `WINDOW_SECONDS`, the pass decodes a window that overlaps the
 previous one, and joins the two at their common words, so that its cost doesn't grow with the turn. The pass that
-settles a pause runs beside the one in progress. Otherwise, the newest audio takes precedence: a pass that is superseded
-before it starts is skipped and counted, and the words of one that ends late are dropped. `SoundBuffer` buffers the
-user's latest audio at 16 kHz and finds the start of a turn in it.
+settles a pause runs in parallel with the one in progress. Otherwise, the newest audio takes precedence: a pass that is
+superseded before it starts is skipped and counted, and the words of one that ends late are dropped. `SoundBuffer`
+buffers the user's latest audio at 16 kHz and finds the start of a turn in it.
 """
 
 from __future__ import annotations

@@ -259,8 +259,8 @@ def load_whisper(model: Path) -> LoadedWhisper:
 
 
 def _load_on(model: Path, device: str, precision: str) -> LoadedWhisper:
-    # One thread is faster than two on two cores, and leaves a core for the rest of the app. Two passes may run at once,
-    # over the same weights.
+    # One thread is faster than two on two cores, and leaves a core for the rest of the app. Two passes may run in
+    # parallel over the same weights.
     whisper = faster_whisper().WhisperModel(
         str(model), device=device, compute_type=precision, cpu_threads=1, num_workers=2
     )

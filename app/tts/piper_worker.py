@@ -59,9 +59,10 @@ class Latents:
 
 
 class Encoder:
-    """The part of the voice in the file `model` that computes the latents of a text. The .json file must be beside it.
+    """The part of the voice in the file `model` that computes the latents of a text.
 
-    `parts`: the model, if it is in memory. Raises ValueError if the model has no latents.
+    The .json file must be in the same folder. `parts`: the model, if it is in memory. Raises ValueError if the model
+    has no latents.
     """
 
     def __init__(self, model: Path, parts: bytes | None = None) -> None:

@@ -80,7 +80,7 @@ def agreed_words(spoken: str, revision: KnownRevision, others: Sequence[KnownRev
             agreed = max(agreed, sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)))
     spoken_in = language(revision.language)
     while 0 < agreed < most and mine[agreed - 1] in spoken_in.fillers - spoken_in.genitives:
-        agreed -= 1  # "The instrument that" may not be how it goes on
+        agreed -= 1  # the answer may not continue with "that" after "The instrument"
     return agreed if agreed >= LEAST_WORDS else 0
 
 

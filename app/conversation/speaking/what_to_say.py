@@ -1,9 +1,9 @@
 """Decides what a voice says now: it waits, fills the wait with an opening, or says a clause of the oracle.
 
 `decide` is the only place where that is decided, except that `cutting_clause` may cut off the clause being spoken, and
-`whole_clause` lets one go on of which only the beginning was to be said. `could_answer` tells whether a
-turn that ended now would be answered at once. Both ask the same gate (`Revisions.gate`), which names the rule by which
-a revision may be spoken or is held back. What is known of the revisions is in `app.conversation.speaking.revisions`.
+`whole_clause` may let a restatement continue to the end of its clause. `could_answer` tells whether a turn that ended
+now would be answered immediately. Both ask the same gate (`Revisions.gate`), which names the rule by which a revision
+may be spoken or is held back. What is known of the revisions is in `app.conversation.speaking.revisions`.
 
 A newer revision takes over at the end of a clause: `app.conversation.speaking.correction` joins it to what was said.
 """
@@ -106,9 +106,9 @@ def could_answer(moment: Moment, said: SpokenAnswer, revisions: Revisions, ended
 
 
 def whole_clause(moment: Moment, said: SpokenAnswer, revisions: Revisions, current: ClauseChoice) -> Decision | None:
-    """Returns the decision to say all of `current`, of which only the beginning was to be said, if it is confirmed.
+    """Returns the decision to say all of `current` after its restated words; None unless a revision confirms it.
 
-    It is by a revision that may be spoken and whose first clause has the same words.
+    That takes a revision that may be spoken and whose first clause has the same words.
     """
     for revision in _candidates(moment, said, revisions):
         if revision.clauses and revision.clauses[0].spoken == current.text:

@@ -332,7 +332,7 @@ class TurnTracker:
                 out.append(e.UserPaused(at, self.turn, self._last_voice))
 
     def _least_silence(self, answer_ready: bool | None) -> float:
-        """Seconds of silence before which the turn doesn't end, whatever was said."""
+        """Seconds of silence before which no turn ends."""
         if answer_ready is None:
             return 0.0
         return self.settings.ready_seconds if answer_ready else self.settings.unready_seconds

@@ -49,7 +49,7 @@ TALK_QUESTIONS = 6
 """Questions in a conversation of `bench speeds`: in a long one, the small model repeats its answers."""
 SERVED = (
     f"In simulated time, {HEARING_COSTS}, and the first part of a clip {CLIP_SECONDS} s. The language model answers "
-    "several requests at once, as a server does."
+    "several requests in parallel, as a server does."
 )
 
 

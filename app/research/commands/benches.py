@@ -193,7 +193,7 @@ def _speeds(args: argparse.Namespace, progress: Progress) -> Any:
         raise UserError("Name models by their speeds, as in --models 0.4:100,1:50.") from None
 
     def served(choice: BackendChoice) -> EmbeddedBackend:
-        """Returns the smallest model, which answers several requests at once, as on a server."""
+        """Returns the smallest model, which answers several requests in parallel, like a server."""
         backend = EmbeddedBackend(choice.model)
         backend.traits = replace(backend.traits, concurrent=True, least_interval=LEAST_SECONDS)
         return backend

@@ -385,7 +385,7 @@ def test_an_answer_that_has_words_is_waited_for() -> None:
     rig.go_on(6)
     assert not opened(rig), "after 1.5 s of silence"
     rig.go_on(4)
-    assert opened(rig), "no answer yet, whatever it is that takes so long"
+    assert opened(rig), "still no answer"
 
 
 def test_a_longer_opening_gives_way_to_an_answer_that_is_ready() -> None:
