@@ -101,7 +101,7 @@ class PlayingClause:
             _fade_in(out[:count], self.position - self.fades_from)
         self.position += count
         cut_off = self.cut is not None and self.position >= stop
-        limit = last if self.position >= stop else len(words)
+        limit = min(last, len(words)) if self.position >= stop else len(words)
         said = []
         while self.word < limit and (cut_off or words[self.word].end <= self.position):
             word = words[self.word]

@@ -59,6 +59,8 @@ class GrowingVoice(ScriptedVoice):
 
     def more(self) -> None:
         for clip, whole in zip(self.growing, self.wholes, strict=True):
+            if clip.problem:
+                continue
             until = min(len(whole), clip.filled + 7200)
             clip.samples[clip.filled : until] = whole[clip.filled : until]
             clip.filled = until
@@ -198,11 +200,27 @@ def test_a_voice_that_fails_in_mid_clause_is_reported_and_the_answer_goes_on() -
     clip = voice.growing[0]
     clip.samples, clip.words, clip.problem = clip.samples[: clip.filled], clip.words[:1], "The voice has stopped."
     while not rig.front.idle:
-        voice.more() if len(voice.growing) == 1 else [voice.growing.pop(0), voice.wholes.pop(0)]
-        rig.step()
         voice.more()
+        rig.step()
     assert rig.said == "It It lies on the Seine."
     assert {step.problem for step in rig.steps} == {"", "The voice has stopped."}
+
+
+def test_a_voice_that_fails_within_restated_words_ends_them_there() -> None:
+    voice = GrowingVoice()
+    rig = Rig(voice)
+    _restating(rig)
+    while not rig.front.speaking:
+        rig.step()
+    clip = voice.growing[-1]
+    clip.samples, clip.words, clip.problem = clip.samples[: clip.filled], clip.words[:1], "The voice has stopped."
+    rig.go_on(10)
+    assert rig.said == "The" and rig.steps[-1].problem == ""
+    rig.step(*_answer(3, RIGHT)[1:])
+    while not rig.front.idle:
+        voice.more()
+        rig.step()
+    assert rig.said == RIGHT and {step.problem for step in rig.steps} == {"", "The voice has stopped."}
 
 
 def test_after_waits_for_the_answer_to_the_complete_turn() -> None:
