@@ -17,7 +17,7 @@ from app.conversation.events import AnswerMode, Event
 from app.conversation.frame import FRAME_SAMPLES, Frame
 from app.conversation.speaking.revisions import OracleInput
 from app.conversation.speaking.spoken_answer import Said
-from app.conversation.turns.floor import FloorCommand, TakeFloor
+from app.conversation.turns.floor import FloorCommand
 from app.tts.base import Voice
 
 
@@ -166,11 +166,9 @@ class FrontEnd(Protocol):
         """Whether it is waiting for the user, with no answer in progress or expected."""
         ...
 
-    def could_answer(self, ended: TakeFloor) -> bool | None:
-        """Returns whether an answer could start immediately if the turn `ended` now.
-
-        None if that can't be known before it has ended, or if the front-end decides on its own when to speak.
-        """
+    @property
+    def thinks_along(self) -> bool:
+        """Whether an answer may start in the frame in which the turn ends, because it was prepared before."""
         ...
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
@@ -206,12 +204,8 @@ class SpeakingByItself:
 
     frame_samples = FRAME_SAMPLES
     voice = None
-    busy = False
-    """Always False, because nothing is synthesised in advance."""
-
-    def could_answer(self, ended: TakeFloor) -> bool | None:
-        """Returns None, because speech starts without being requested."""
-        return None
+    busy = thinks_along = False
+    """Always False, because nothing is synthesised in advance, and speech starts without being requested."""
 
     def unheard(self, samples: int, words: int) -> None:
         """No-op, since the flushed words can't be taken back; the speech continues after them."""

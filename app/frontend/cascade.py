@@ -26,7 +26,7 @@ from app.conversation.speaking.revisions import (
     Revisions,
 )
 from app.conversation.speaking.spoken_answer import ClauseChoice, Decision, Moment, Said, SpokenAnswer
-from app.conversation.speaking.what_to_say import could_answer, cutting_clause, decide, next_to_prepare, whole_clause
+from app.conversation.speaking.what_to_say import cutting_clause, decide, next_to_prepare, whole_clause
 from app.conversation.turns import tracker as floor
 from app.frontend.base import (
     CorrectionKind,
@@ -111,8 +111,9 @@ class CascadeFrontEnd:
     def idle(self) -> bool:
         return not self._has_floor
 
-    def could_answer(self, ended: floor.TakeFloor) -> bool | None:
-        return could_answer(self._moment(), self._answer, self._revisions, ended)
+    @property
+    def thinks_along(self) -> bool:
+        return self._answer_mode == "thinking"
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
         self._marks, self._events, self._problem, self._notice = [], [], "", ""

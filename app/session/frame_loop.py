@@ -140,11 +140,7 @@ class _NoFrontEnd:
     hears_oracle = True
     needs = ""
     voice: Voice | None = None
-    speaking = busy = False
-    idle = False
-
-    def could_answer(self, ended: TakeFloor) -> bool | None:
-        return None
+    speaking = busy = idle = thinks_along = False
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
         return FrontEndStep(silence(frame.length))
@@ -288,7 +284,7 @@ class FrameStepper:
             frame.at,
             windows,
             assistant_speaks=self.frontend.speaking,
-            answer_ready=self.frontend.could_answer(self.tracker.end_now()),
+            thinks_along=self.frontend.thinks_along,
         )
         return self._sort(facts, inputs)
 

@@ -1,9 +1,9 @@
 """Decides what a voice says now: it waits, fills the wait with an opening, or says a clause of the oracle.
 
 `decide` is the only place where that is decided, except that `cutting_clause` may cut off the clause being spoken, and
-`whole_clause` may let a restatement continue to the end of its clause. `could_answer` tells whether a turn that ended
-now would be answered immediately. Both ask the same gate (`Revisions.gate`), which names the rule by which a revision
-may be spoken or is held back. What is known of the revisions is in `app.conversation.speaking.revisions`.
+`whole_clause` may let a restatement continue to the end of its clause. One gate (`Revisions.gate`) names the rule by
+which a revision may be spoken or is held back. What is known of the revisions is in
+`app.conversation.speaking.revisions`.
 
 A newer revision takes over at the end of a clause: `app.conversation.speaking.correction` joins it to what was said.
 """
@@ -19,8 +19,6 @@ from app.conversation.speaking.correction import after_bridge, bridge_following,
 from app.conversation.speaking.restating import begin_alike, find_restatement, to_restate
 from app.conversation.speaking.revisions import KnownRevision, Revisions, Verdict
 from app.conversation.speaking.spoken_answer import ClauseChoice, Decision, Moment, SpokenAnswer
-from app.conversation.turns.floor import TakeFloor
-from app.conversation.words import same_words
 
 OPENING_SILENCE = 0.9
 """An opening starts no earlier than this many seconds after the user's voice or, with push-to-talk, after the button is
@@ -82,27 +80,6 @@ def _opening(moment: Moment, said: SpokenAnswer, newest: KnownRevision, waits: D
     if said.opened or (said.opened_before and until_due <= LATE_SECONDS):
         return replace(waits, rule="opened before")
     return replace(waits, action="opening", far=until_due > LONGER_SECONDS)
-
-
-def could_answer(moment: Moment, said: SpokenAnswer, revisions: Revisions, ended: TakeFloor) -> bool | None:
-    """Returns whether an answer could start immediately if the user's turn `ended` now.
-
-    None in the mode `after`, in which back-ends are asked only once the turn has ended. `said`: the answer before.
-    """
-    if moment.answer_mode == "after":
-        return None
-    newest, prepared = revisions.newest, moment.prepared
-    if newest is None or newest.turn != ended.turn or prepared is None or not moment.synthesised:
-        return False
-    if prepared.revision == newest.number:
-        if ended.heard:
-            if same_words(newest.asked, ended.heard):  # the end of the turn confirms the revision
-                return True
-        elif revisions.gate(newest, TakeFloor(newest.turn), moment.answer_mode).passes:
-            return True
-    given = said.given if said.turn == ended.turn else []
-    restatement = to_restate(moment, SpokenAnswer(ended, given), revisions)
-    return restatement is not None and restatement[0] == prepared
 
 
 def whole_clause(moment: Moment, said: SpokenAnswer, revisions: Revisions, current: ClauseChoice) -> Decision | None:

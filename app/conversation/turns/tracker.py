@@ -29,10 +29,8 @@ class TurnSettings:
     - `pause_seconds`: one window of silence.
     - `patience` in [-1, 1]: shifts how long a pause must last to end the turn; 0 as fitted, 1 longest.
     - `ask_again`: silences after which the end of the turn is judged again, since longer ones say more.
-    - `ready_seconds`: the least silence that ends a turn whose answer is ready. Whole questions before a short pause,
-      as in "Who wrote it, and when?", are then rarely answered.
-    - `unready_seconds`: the least silence that ends a turn whose answer isn't ready. A user who continues before that
-      has not been cut off.
+    - `least_seconds`: the least silence that ends a turn whose answer may start immediately. Whole questions before a
+      short pause, as in "Who wrote it, and when?", are then rarely answered.
     - `answer_seconds`: if a user says "yes" over the assistant and continues within this time, that was the beginning
       of their answer.
     - `far_seconds`: a distant voice that was heard over the assistant, or right after the user's turn, is still
@@ -50,8 +48,7 @@ class TurnSettings:
     pause_seconds: float = 0.032
     patience: float = 0.0
     ask_again: tuple[float, ...] = (0.16, 0.3, 0.5)
-    ready_seconds: float = 0.25
-    unready_seconds: float = 0.45
+    least_seconds: float = 0.25
     far_seconds: float = 2.0
     long_voice_seconds: float = 5.0
     long_seconds: float = 0.5
@@ -148,11 +145,6 @@ class TurnTracker:
     def _words_up_to_the_end(self, lag: float) -> str:
         return self._words if self._words_until >= self._last_voice - lag else ""
 
-    def end_now(self, *, explicit: bool = False) -> TakeFloor:
-        """Returns the command that would follow if the turn ended now."""
-        nearly = self._words_up_to_the_end(NEARLY_COVERED_SECONDS)
-        return TakeFloor(self.turn, self._last_voice, self.heard, explicit, nearly)
-
     def would_resume(self, at: float) -> bool:
         """Whether a voice at `at` resumes the turn that has just ended."""
         return at - self._ended_turn_voice <= self.settings.reopen_seconds
@@ -208,12 +200,12 @@ class TurnTracker:
         windows: Sequence[VoiceWindow],
         *,
         assistant_speaks: bool,
-        answer_ready: bool | None = None,
+        thinks_along: bool = False,
     ) -> list[TurnEvent | FloorCommand]:
         """Processes the voice detector's windows of a frame that ended at `at`; returns the events and the commands to
         the front-end that follow, in order.
 
-        `answer_ready`: see `FrontEnd.could_answer`. It decides how long the silence must last at least.
+        `thinks_along`: see `FrontEnd.thinks_along`; `TurnSettings.least_seconds` then applies.
         """
         out: list[TurnEvent | FloorCommand] = []
         self._run.own_level = self.level.estimate(at)
@@ -226,7 +218,7 @@ class TurnTracker:
                 self._detect_onset(window.end, out, assistant_speaks)
         self._announce(at, out)
         if self._state != "silent" and not self._pressed:
-            self._advance(at, answer_ready, out)
+            self._advance(at, self.settings.least_seconds if thinks_along else 0.0, out)
         return out
 
     def end_input(self, at: float) -> list[TurnEvent | FloorCommand]:
@@ -295,8 +287,8 @@ class TurnTracker:
         self._wordless, self._worded = False, 0
         return e.UserStarted(at, self.turn)
 
-    def _advance(self, at: float, answer_ready: bool | None, out: list[TurnEvent | FloorCommand]) -> None:
-        """Advances an open turn: echo, barge-in, pause, end."""
+    def _advance(self, at: float, least: float, out: list[TurnEvent | FloorCommand]) -> None:
+        """Advances an open turn: echo, barge-in, pause, end. `least`: the least silence that ends it, in seconds."""
         s = self.settings
         quiet = at - self._last_voice
         if (self._held or self._wordless) and self.own_words.is_echo(
@@ -323,19 +315,13 @@ class TurnTracker:
         elif self._wordless:
             if quiet >= s.hold_silence:
                 self._let_pass(at, out)
-        elif quiet + 1e-9 >= max(self._end_silence(), self._least_silence(answer_ready)):
+        elif quiet + 1e-9 >= max(self._end_silence(), least):
             likely = self._finished is not None and self._finished >= 0.5
             self._close(at, "words" if likely else "silence", out)
         elif self._asked < len(s.ask_again) and quiet >= s.ask_again[self._asked]:
             self._asked += 1
             if self._finished is not None:
                 out.append(e.UserPaused(at, self.turn, self._last_voice))
-
-    def _least_silence(self, answer_ready: bool | None) -> float:
-        """Seconds of silence before which no turn ends."""
-        if answer_ready is None:
-            return 0.0
-        return self.settings.ready_seconds if answer_ready else self.settings.unready_seconds
 
     def _end_silence(self) -> float:
         """Seconds of silence that end the turn."""
@@ -391,7 +377,8 @@ class TurnTracker:
         if not answered:
             out.append(Silence(self.turn))
             return
-        out.append(self.end_now(explicit=reason == "button"))
+        nearly = self._words_up_to_the_end(NEARLY_COVERED_SECONDS)
+        out.append(TakeFloor(self.turn, self._last_voice, self.heard, reason == "button", nearly))
 
     def _apply_silence(self, out: list[TurnEvent | FloorCommand]) -> None:
         if self._silences:

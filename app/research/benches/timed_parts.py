@@ -225,7 +225,7 @@ class Listener:
             self._transcriber.deliver(at)
             windows = self._voice.hear(frame)
             speaks = at > self.speaks_from
-            happened = self._tracker.hear(at, windows, assistant_speaks=speaks, answer_ready=True)
+            happened = self._tracker.hear(at, windows, assistant_speaks=speaks, thinks_along=True)
             self._transcriber.push(frame, any(window.probability >= 0.5 for window in windows))
             self._follow(happened)
             yield at, happened

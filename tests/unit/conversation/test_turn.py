@@ -18,7 +18,7 @@ class Talk:
         self.tracker = TurnTracker(end_weights(), **options)
         self.at = 0.0
         self.speaks = False
-        self.answer_ready = True
+        self.thinks_along = True
         self.log: list[tuple[float, object]] = []
         self._windows = 0
 
@@ -31,7 +31,7 @@ class Talk:
                 self._windows += 1
                 windows.append(VoiceWindow(round(self._windows * 0.032, 6), probability, hum, level))
             for fact in self.tracker.hear(
-                self.at, windows, assistant_speaks=self.speaks, answer_ready=self.answer_ready
+                self.at, windows, assistant_speaks=self.speaks, thinks_along=self.thinks_along
             ):
                 self.log.append((self.at, fact))
                 out.append(fact)
@@ -90,24 +90,21 @@ def test_patience_moves_the_whole_curve() -> None:
         assert waits == sorted(waits) and waits[2] - waits[0] >= 0.3, waits
 
 
-def test_a_turn_that_could_not_be_answered_yet_ends_later_and_a_user_who_continues_before_continues_it() -> None:
+def test_a_turn_whose_answer_is_only_asked_for_at_its_end_ends_sooner() -> None:
     talk = Talk()
-    talk.answer_ready = False
-    _say(talk, "What is the capital of France?")
-    ended = next(f for _, f in talk.log if isinstance(f, e.UserEnded))
-    assert 0.45 <= ended.at - 1.6 <= 0.53
+    talk.thinks_along = False
+    assert _wait_of(talk, 0.99) <= 0.17
 
+
+def test_a_user_who_continues_soon_continues_the_same_turn() -> None:
     talk = Talk()
-    talk.answer_ready = False
     talk.run(1.6, 0.9)
-    for fact in talk.run(0.48, 0.02):
+    for fact in talk.run(0.24, 0.02):
         if isinstance(fact, e.UserPaused):
             talk.tracker.hint_words(1, "I have a cat.", talk.at)
             talk.tracker.hint_finished(1, 0.95, fact.speech_end)
     facts = talk.run(0.4, 0.9)
     assert not [f for _, f in talk.log if isinstance(f, e.UserEnded)] and not facts, "one turn, and nothing to yield"
-    talk.run(0.16, 0.02)
-    talk.answer_ready = True
     assert any(isinstance(f, e.UserEnded) for f in talk.run(2.0, 0.02))
 
 

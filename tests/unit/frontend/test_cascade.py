@@ -567,18 +567,11 @@ def test_where_nothing_is_restated(why: str) -> None:
     assert rig.said == ""
 
 
-def test_a_turn_may_end_when_restated_words_are_ready() -> None:
-    voice = SlowVoice()
-    rig = Rig(voice)
-    rig.step(*_guess(1, "What is the capital", RIGHT), *_guess(2, "What is the capital of", GUESS))
-    ended = TakeFloor(1, rig.index * 0.08, nearly_heard="What is the capital of France?")
-    assert rig.front.could_answer(ended) is False, "the voice isn't ready"
-    voice.finish()
-    assert rig.front.could_answer(ended) is True
-    assert rig.front.could_answer(TakeFloor(1, rig.index * 0.08)) is False, "the words aren't known"
-    assert rig.front.could_answer(TakeFloor(2, rig.index * 0.08, ASKED)) is False
+def test_it_thinks_along_unless_it_is_told_to_answer_after_the_turn() -> None:
+    rig = Rig()
+    assert rig.front.thinks_along
     rig.step(SetAnswerMode("after"))
-    assert rig.front.could_answer(ended) is None
+    assert not rig.front.thinks_along
 
 
 LONG = "The oldest city of this country lies in the far south of it, at the sea, and is called Lyon by all who live."
