@@ -328,7 +328,8 @@ class AssistantSaid:
 class SpeechDecided:
     """What the voice does from now on while it has the floor, and by which rule.
 
-    `revision`: the one that it says or waits for; 0 if there is none.
+    - `revision`: the one that it says or waits for; 0 if there is none.
+    - `words`: how many words at the start of the clause only restate the question, if that is the rule.
     """
 
     at: float
@@ -336,6 +337,7 @@ class SpeechDecided:
     action: Literal["wait", "opening", "clause", "end"]
     rule: SpeechRule
     revision: int = 0
+    words: int = 0
 
 
 @dataclass(frozen=True, slots=True)

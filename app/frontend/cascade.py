@@ -297,7 +297,7 @@ class CascadeFrontEnd:
         before, self._decided = self._decided, decision
         facts = decision.action, decision.rule, decision.revision
         if before is None or (before.action, before.rule, before.revision) != facts:
-            self._events.append(SpeechDecided(self._at, self._answer.turn, *facts))
+            self._events.append(SpeechDecided(self._at, self._answer.turn, *facts, decision.words))
 
     def _start_clause(self, decision: Decision) -> bool:
         """Starts the clause, whose audio is there. Returns False if it can't be spoken: it is skipped."""

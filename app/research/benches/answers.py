@@ -2,7 +2,8 @@
 
 `bench answers` asks sixty questions (`resources/bench/answers.json`) hands-free and with the talk button, in the app's
 own voice or in recordings of other voices. The key figure is how often the app retracts something it has said; whether
-an answer is right depends on the back-end.
+an answer is right depends on the back-end. With `--false-premises` it asks twenty questions that assume something false
+(`resources/bench/false_premises.json`), which the words that are spoken before the answer is known mustn't confirm.
 
 `bench facts` asks each installed language model 120 questions with one right answer (`resources/bench/facts.json`,
 eight subjects), typed and spoken by four Kokoro voices that nothing is fitted to, twelve per conversation. An answer is
@@ -31,6 +32,7 @@ from app.diagnostics.tables import Progress, machine, markdown, rounded
 from app.platform.installation import resource
 from app.research.benches.recordings import (
     SUFFIXES,
+    VOICE_FLOOR,
     Conversation,
     MakeSession,
     Reader,
@@ -67,7 +69,8 @@ class JudgedAnswer:
     - `first_sound`: seconds from the question's end to the first sound, which may be that of an opening
     - `first_word`: seconds from the question's end until the answer's first word had been spoken
     - `right`: whether its first sentence contains an accepted answer
-    - `restated`: it began with words that only restate the question, before it was known
+    - `restated`: its first words, if they only restated the question before the answer was known
+    - `hole`: seconds of silence between these words and the next one; None if that wasn't measured
     - `left_out`: it had no opening, since it was due, or since the answer before had one
     """
 
@@ -80,8 +83,9 @@ class JudgedAnswer:
     first_sound: float | None
     first_word: float | None
     right: bool
-    restated: bool = False
+    restated: str = ""
     left_out: bool = False
+    hole: float | None = None
 
     @property
     def taken_back(self) -> bool:
@@ -106,6 +110,7 @@ def judge(fact: Fact, turn: Turn) -> JudgedAnswer:
     mine = fold(said)
     rules = {event.rule for event in turn.of(e.SpeechDecided)}
     opening = " ".join(word.text for word in turn.words if not word.revision)
+    restated = max((event.words for event in turn.of(e.SpeechDecided) if event.at > turn.resumed), default=0)
     return JudgedAnswer(
         question=fact.question.text,
         heard=heard_in(turn.events),
@@ -116,7 +121,7 @@ def judge(fact: Fact, turn: Turn) -> JudgedAnswer:
         first_sound=turn.first_sound,
         first_word=content[0].at - turn.end if content else None,
         right=contains_any(first_sentence(said), fact.answers),
-        restated="restated" in rules,
+        restated=" ".join(word.text for word in content[:restated]),
         left_out=not opening and not rules.isdisjoint(("answer due", "opened before")),
     )
 
@@ -199,7 +204,7 @@ def figures(group: Sequence[JudgedAnswer]) -> dict[str, Any]:
         "whole": sum(one.whole and not one.bridges for one in group if one.said),
         "openings": sum(bool(one.opening) for one in group),
         "left_out": sum(one.left_out for one in group),
-        "restated": sum(one.restated for one in group),
+        "restated": sum(bool(one.restated) for one in group),
         "right": sum(one.right for one in group),
         **dict(zip(SECONDS, times, strict=True)),
     }
@@ -209,6 +214,8 @@ SETTLE_SECONDS = 0.6
 """Silence after an answer before the next question."""
 QUESTIONS_PER_TALK = 12
 VOICE_RANGE_DB = 22.0
+AROUND_SECONDS = 0.1
+"""The time of a word's end is accurate to within this."""
 
 
 def load_facts(count: int) -> list[Fact]:
@@ -265,15 +272,20 @@ OWN_VOICE = "the app's own"
 REMEMBER_SECONDS = 120.0
 
 
-def load_asked(count: int, recordings: Path | None) -> dict[str, list[Fact]]:
+def load_asked(count: int, recordings: Path | None, *, false_premises: bool = False) -> dict[str, list[Fact]]:
     """Returns the first `count` questions keyed by voice: the app's own, and each voice recorded in `recordings`.
 
-    The recordings are VOICE/NN.wav (or .flac, .ogg), numbered from 01 in question order. Raises TranscriberError and
-    VoiceError.
+    The recordings are VOICE/NN.wav (or .flac, .ogg), numbered from 01 in question order. `false_premises`: the
+    questions that assume something false, in place of the sixty. Raises TranscriberError and VoiceError.
     """
     from app.tts.voices import make_voice
 
-    entries = list(enumerate(json.loads(resource("bench", "answers.json").read_text("utf-8"))[:count], 1))
+    if false_premises:
+        questions = json.loads(resource("bench", "false_premises.json").read_text("utf-8"))
+        found = [{"question": question, "answers": []} for question in questions]
+    else:
+        found = json.loads(resource("bench", "answers.json").read_text("utf-8"))
+    entries = list(enumerate(found[:count], 1))
 
     def facts(sounds: dict[int, Any]) -> list[Fact]:
         return [
@@ -291,9 +303,31 @@ def load_asked(count: int, recordings: Path | None) -> dict[str, list[Fact]]:
         raise TranscriberError(f"There is no folder {recordings}. Name one with VOICE/01.wav and so on in it.")
     for folder in sorted(path for path in recordings.iterdir() if path.is_dir()):
         files = [(n, folder / f"{n:02}{suffix}") for n, _ in entries for suffix in SUFFIXES]
-        if found := {n: read_sound(file) for n, file in files if file.is_file()}:
-            asked[folder.name] = facts(found)
+        if sounds := {n: read_sound(file) for n, file in files if file.is_file()}:
+            asked[folder.name] = facts(sounds)
     return asked
+
+
+def _hole(answer: JudgedAnswer) -> str:
+    return "" if answer.hole is None else f", {answer.hole:.2f} s of silence behind it"
+
+
+def hole_behind(restated: str, turn: Turn, sound: np.ndarray | None) -> float | None:
+    """Returns the longest silence, in seconds, between the `restated` words and the next word of the answer.
+
+    `sound`: the assistant's audio since the question's end, None if it isn't known. None is returned unless both words
+    were played.
+    """
+    words = [word.at - turn.end for word in turn.words if word.revision]
+    count = len(restated.split())
+    if not count or sound is None or len(words) <= count:
+        return None
+    around = sound[round((words[count - 1] - AROUND_SECONDS) * SAMPLE_RATE) : round(words[count] * SAMPLE_RATE)]
+    longest = run = 0
+    for loud in np.abs(around) > VOICE_FLOOR:
+        run = 0 if loud else run + 1
+        longest = max(longest, run)
+    return longest / SAMPLE_RATE
 
 
 @dataclass(slots=True)
@@ -324,6 +358,9 @@ class AnswersResult:
         lines = list(markdown(head, rows, text_columns=2))
         for (way, voice), judged in self.judged.items():
             lines += ["", *(f"{way}, {voice}, taken back: {x.heard} → {x.said}" for x in judged if x.taken_back)]
+            lines += [
+                f"{way}, {voice}, restated{_hole(x)}: {x.heard} → {x.restated} | {x.said}" for x in judged if x.restated
+            ]
         return report("Short questions", self.costs, lines, self.failures)
 
     def document(self) -> dict[str, Any]:
@@ -363,14 +400,14 @@ async def run_answers(
         judged = result.judged[group] = []
         wrong = words = 0
         session = replace(choice, duplex=way == "hands-free")
-        remembered = REMEMBER_SECONDS if read else 0.0
-        async with Conversation(make, session, simulated=bool(costs), remember_seconds=remembered) as talk:
+        async with Conversation(make, session, simulated=bool(costs), remember_seconds=REMEMBER_SECONDS) as talk:
             for number, fact in enumerate(asked[voice], 1):
                 progress(f"{way}, {voice}: question {number} of {len(asked[voice])}")
                 turn = await talk.ask(fact.question, way, settle=SETTLE_SECONDS)
                 result.failures += turn.failures
                 one = judge(fact, turn)
-                judged.append(replace(one, right=contains_any(one.said, fact.answers)))
+                hole = hole_behind(one.restated, turn, talk.sound_since(turn.end))
+                judged.append(replace(one, right=contains_any(one.said, fact.answers), hole=hole))
                 back = await talk.read_back(read, turn.end) if read and one.said else None
                 if back is not None:
                     said = fold(f"{one.opening} {one.said}")

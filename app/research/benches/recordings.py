@@ -382,9 +382,13 @@ class Conversation:
         over = await self._until_answered(end, settle, patience)
         return Turn(tuple(self._events), end, over)
 
+    def sound_since(self, begin: float) -> np.ndarray | None:
+        """Returns the assistant's audio since session time `begin` (float32, 24 kHz); None if it isn't kept."""
+        return self.session.sound_of("assistant", begin, self.session.clock())
+
     async def read_back(self, read: Read, begin: float) -> str | None:
         """Returns the words recognised in the assistant's audio since session time `begin`; None without audio."""
-        sound = self.session.sound_of("assistant", begin, self.session.clock())
+        sound = self.sound_since(begin)
         if sound is None:
             return None
         # In simulated time the loop must not wait for a thread, whose time isn't simulated.

@@ -215,7 +215,7 @@ def _answers(args: argparse.Namespace, progress: Progress) -> Any:
     from app.research.commands.bench_mtbench import talks
 
     choice = SessionChoice(backend=choice_of(args), openings=not args.no_openings)
-    asked = load_asked(args.questions, args.recordings)
+    asked = load_asked(args.questions, args.recordings, false_premises=args.false_premises)
     ways: list[Way] = [way for way in ("hands-free", "talk button") if args.way in ("both", way)]
     with talks(simulated=args.simulated, measured_speeds=False) as (make, run_talk, costs):
         return run_talk(run_answers(make, choice, asked, progress, ways=ways, reader=args.reader, costs=costs))
@@ -313,6 +313,7 @@ BENCHES = (
         folder("--reader", "a Whisper model for CTranslate2 that transcribes the spoken answers"),
         flag("--simulated", "in simulated time: the same on every machine, and sooner done"),
         flag("--no-openings", "keep silent until the answer is there"),
+        flag("--false-premises", "twenty questions that assume something false"),
         backend=True,
     ),
     bench(
