@@ -17,6 +17,7 @@ import re
 import subprocess
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from app.backend.base import Backend
@@ -38,7 +39,7 @@ from app.research.benches.recordings import (
     word_distance,
 )
 from app.research.benches.timed_parts import CLIP_SECONDS, HEARING_COSTS, SimulatedParts
-from app.research.results import report, shown
+from app.research.results import draw, report, shown
 from app.session.clock import run_simulated
 from app.session.control import BackendChoice, SessionChoice, UserError
 
@@ -194,13 +195,15 @@ LENGTHS = (("under 3 s", 0.0, 3.0), ("3 to 6 s", 3.0, 6.0), ("6 s and more", 6.0
 class SpeedsResult:
     """Seconds from the end of each question to the first sound of its answer, without openings, by speed of the model.
 
-    `seconds`: by speed and answer mode, for each of `questions`; None where there was no answer after the question.
+    - `seconds`: by speed and answer mode, for each of `questions`; None where there was no answer after the question
+    - `words_of`: the model that the answers' words come from
     """
 
     questions: Sequence[Recording]
     seconds: dict[tuple[Speed, e.AnswerMode], list[float | None]]
     taken_back: dict[tuple[Speed, e.AnswerMode], int]
     costs: str
+    words_of: str = DEFAULTS["llm"]
 
     def rows(self) -> list[tuple[Speed, str, int, float, float, float]]:
         """Returns for each speed and range of lengths: how many questions were answered in both modes, the medians of
@@ -231,7 +234,23 @@ class SpeedsResult:
         ]
         turned = sum(count for (_, mode), count in self.taken_back.items() if mode == "thinking")
         lines = [*markdown(head, rows, text_columns=3), "", f"{turned} answers of the tandem were taken back."]
-        return report("First sound by speed of the model", self.costs, lines)
+        return report(f"First sound by speed of the model, in the words of {self.words_of}", self.costs, lines)
+
+    def draw(self, file: Path) -> bool:
+        """Draws the medians into an SVG file. Returns False without matplotlib. Raises OSError."""
+
+        def plot(axes: Any) -> None:
+            for place, (name, *_) in enumerate(LENGTHS):
+                rows = [row for row in self.rows() if row[1] == name]
+                models = [f"{row[0].first:g} s, {row[0].rate:g} words/s" for row in rows]
+                for mode, column, style in (("cascade", 3, "--"), ("tandem", 4, "-")):
+                    medians = [row[column] for row in rows]
+                    axes.plot(models, medians, f"C{place}o{style}", label=f"{mode}, questions of {name}")
+            axes.set_xlabel("the model's time to its first word, and its rate")
+            axes.set_ylabel("end of the question to the answer's first sound, s")
+            axes.set_ylim(bottom=0)
+
+        return draw(file, f"What thinking along gains, in the words of {self.words_of}", plot)
 
     def document(self) -> dict[str, Any]:
         """Returns the result as a JSON-serialisable dict."""
@@ -240,22 +259,27 @@ class SpeedsResult:
             {"first": speed.first, "rate": speed.rate, **dict(zip(names, values, strict=True))}
             for speed, *values in self.rows()
         ]
-        return {"bench": "speeds", "machine": machine(), "costs": self.costs, "rows": rounded(rows)}
+        head = {"bench": "speeds", "machine": machine(), "words_of": self.words_of, "costs": self.costs}
+        return {**head, "rows": rounded(rows)}
 
 
 def run_speeds(
-    make_backend: Callable[[BackendChoice], Backend], speeds: Sequence[Speed], short: int, progress: Progress
+    make_backend: Callable[[BackendChoice], Backend],
+    model: str,
+    speeds: Sequence[Speed],
+    short: int,
+    progress: Progress,
 ) -> SpeedsResult:
     """Asks the benches' ten questions and `short` short ones in both answer modes, of models of these speeds.
 
-    `make_backend`: creates the back-end that the words come from. Raises TranscriberError and
+    `make_backend`: creates the back-end of the embedded `model` that the words come from. Raises TranscriberError and
     VoiceError. Propagates errors from opening a session.
     """
     questions = sorted([*load_questions(), *(fact.question for fact in load_facts(short))], key=lambda one: one.end)
-    result = SpeedsResult(questions, {}, {}, SERVED)
+    result = SpeedsResult(questions, {}, {}, SERVED, model)
 
     async def ask(parts: SimulatedParts, speed: Speed, mode: e.AnswerMode) -> None:
-        choice = SessionChoice(backend=BackendChoice("embedded"), openings=False, duplex=True, answer_mode=mode)
+        choice = SessionChoice(backend=BackendChoice("embedded", model), openings=False, duplex=True, answer_mode=mode)
         seconds, taken_back = result.seconds.setdefault((speed, mode), []), 0
         for start in range(0, len(questions), TALK_QUESTIONS):
             async with Conversation(parts.session, choice, simulated=True) as talk:
@@ -268,7 +292,7 @@ def run_speeds(
         result.taken_back[speed, mode] = taken_back
 
     for speed in speeds:
-        with SimulatedParts(make_backend, {DEFAULTS["llm"]: speed}) as parts:
+        with SimulatedParts(make_backend, {model: speed}) as parts:
             for mode in ("after", "thinking"):
                 run_simulated(ask(parts, speed, mode))
     return result

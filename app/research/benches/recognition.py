@@ -36,7 +36,7 @@ from app.models.locations import is_here, model_path
 from app.platform.children import python_module_command, quiet_child
 from app.platform.hardware import resident_bytes
 from app.research.benches.recordings import (
-    SPEAKER_PARTS,
+    REPORTED,
     Reader,
     Recording,
     compare,
@@ -330,7 +330,7 @@ def run_recognisers(
 def _speech(people: Path | None, folder: Path | None, language: str, cases: int) -> dict[str, list[Recording]]:
     out: dict[str, list[Recording]] = {}
     if people is not None:
-        held_out = load_recordings(people, part=SPEAKER_PARTS - 1)
+        held_out = load_recordings(people, part=REPORTED)
         # Spread over the callers, since the manifest is sorted by caller.
         step = max(1, len(held_out) // cases) if cases else 1
         out["people"] = held_out[::step][: cases or None]

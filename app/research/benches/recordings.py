@@ -12,6 +12,7 @@ derives figures from them.
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import time
 from collections.abc import Callable, Coroutine, Iterable, Sequence
@@ -108,8 +109,10 @@ _HOP = SAMPLE_RATE // 50
 SUFFIXES = (".flac", ".ogg", ".wav")
 VOICE_FLOOR = 0.01
 """Amplitude above which audio counts as voice: -40 dBFS. The noise of the bench's own recordings is below -70 dBFS."""
-SPEAKER_PARTS = 3
-"""Speakers are split into this many parts by their number; the last one is held out from every fit."""
+SPEAKER_PARTS = ("fit", "choose", "report")
+"""Speakers are split into these parts: to fit to, to choose between candidates with, and to report figures on. Nothing
+is fitted to the last one."""
+REPORTED = SPEAKER_PARTS.index("report")
 
 
 def read_sound(file: Path | BinaryIO) -> np.ndarray:
@@ -150,8 +153,16 @@ def saying(voice: Voice) -> Callable[[str], np.ndarray]:
 
 
 def speaker_part(speaker: str) -> int:
-    """Returns the part that a speaker belongs to."""
-    return int(speaker) % SPEAKER_PARTS if speaker.isdigit() else sum(speaker.encode()) % SPEAKER_PARTS
+    """Returns the number of the part that a speaker belongs to: for the known callers, the one listed for them in
+    `resources/bench/callers.json`; for others, any.
+    """
+    return _known_callers().get(speaker, sum(speaker.encode()) % len(SPEAKER_PARTS))
+
+
+@functools.cache
+def _known_callers() -> dict[str, int]:
+    listed = json.loads(resource("bench", "callers.json").read_text("utf-8"))
+    return {caller: part for part, name in enumerate(SPEAKER_PARTS) for caller in listed[name]}
 
 
 def voice_end(samples: np.ndarray) -> float:

@@ -158,12 +158,12 @@ def _duplex(args: argparse.Namespace, progress: Progress) -> Any:
 def _make_duplex(args: argparse.Namespace, progress: Progress) -> None:
     from app.research.benches.duplex.samples import make_sets
     from app.research.benches.pauses import people, spoken_cases
-    from app.research.benches.recordings import SPEAKER_PARTS, saying
+    from app.research.benches.recordings import REPORTED, saying
     from app.research.benches.timed_parts import speech_models
     from app.tts.voices import make_voice
 
     with speech_models() as models, make_voice() as voice:
-        say, held_out = saying(voice), SPEAKER_PARTS - 1
+        say, held_out = saying(voice), REPORTED
         pauses = spoken_cases(say, models.transcribe, held_out, ("flow",), most=3 * args.make).made
         found = []
         if args.people is not None:
@@ -183,8 +183,10 @@ def _latency(args: argparse.Namespace, progress: Progress) -> Any:
 def _speeds(args: argparse.Namespace, progress: Progress) -> Any:
     from app.backend.embedded import EmbeddedBackend
     from app.conversation.oracle import LEAST_SECONDS
+    from app.models.catalogue import DEFAULTS
     from app.models.selection import Speed
     from app.research.benches.latency import run_speeds
+    from app.research.results import NOT_DRAWN
 
     try:
         pairs = [tuple(map(float, one.split(":"))) for one in args.models.split(",")]
@@ -193,12 +195,15 @@ def _speeds(args: argparse.Namespace, progress: Progress) -> Any:
         raise UserError("Name models by their speeds, as in --models 0.4:100,1:50.") from None
 
     def served(choice: BackendChoice) -> EmbeddedBackend:
-        """Returns the smallest model, which answers several requests in parallel, like a server."""
+        """Returns the model, which answers several requests in parallel, like a server."""
         backend = EmbeddedBackend(choice.model)
         backend.traits = replace(backend.traits, concurrent=True, least_interval=LEAST_SECONDS)
         return backend
 
-    return run_speeds(served, speeds, args.questions, progress)
+    result = run_speeds(served, args.words_of or DEFAULTS["llm"], speeds, args.questions, progress)
+    if args.figure is not None and not result.draw(args.figure):
+        progress(NOT_DRAWN)
+    return result
 
 
 def _stalls(args: argparse.Namespace, progress: Progress) -> Any:
@@ -292,6 +297,8 @@ BENCHES = (
             default=SPEEDS,
         ),
         count("--questions", 10, "how many short ones, besides the ten"),
+        value("--words-of", "one of the app's own models, which answers (default: the smallest)"),
+        folder("--figure", "also draw the medians into this SVG file", "FILE"),
     ),
     bench(
         "stalls",

@@ -21,7 +21,7 @@ from app.models.locations import default_model
 from app.platform.children import python_module_command
 from app.platform.files import write_json
 from app.research.benches.pauses import people
-from app.research.benches.recordings import SPEAKER_PARTS, Recording, load_questions, normalised, word_distance
+from app.research.benches.recordings import REPORTED, Recording, load_questions, normalised, word_distance
 from app.research.benches.rivals.process import FLOOR, Assistant, AssistantProcess, python_of, usage_of
 from app.research.benches.timed_parts import speech_models
 from app.research.results import at_share, grouped, report, shown
@@ -186,7 +186,7 @@ def load_items(questions: int, folder: Path | None, utterances: int) -> list[Rec
     items = [replace(one, kind="synthetic") for one in load_questions(questions)]
     if folder is not None and utterances:
         with speech_models() as models:
-            cases = people(folder, models.transcribe, models.voice_detector, SPEAKER_PARTS - 1)
+            cases = people(folder, models.transcribe, models.voice_detector, REPORTED)
         whole = [case for case in cases if not case.untold]
         picked = random.Random(4).sample(whole, min(utterances, len(whole)))
         items += [Recording(one.name, one.text, one.samples, one.end, kind="people") for one in picked]

@@ -1,5 +1,7 @@
 """The table of `bench speeds`: medians by speed of the model and length of the question."""
 
+from pathlib import Path
+
 import numpy as np
 
 from app.conversation import events as e
@@ -8,7 +10,7 @@ from app.research.benches.latency import SpeedsResult
 from app.research.benches.recordings import Recording
 
 
-def test_the_gain_is_that_of_questions_answered_in_both_modes_by_length_and_speed() -> None:
+def test_the_gain_is_that_of_questions_answered_in_both_modes_by_length_and_speed(tmp_path: Path) -> None:
     ends = (1.0, 2.0, 2.5, 7.0, 9.0)
     questions = [Recording(str(end), "What is it?", np.zeros(10, np.float32), end) for end in ends]
     fast, slow = Speed(0.15, 200.0), Speed(2.0, 50.0)
@@ -33,3 +35,5 @@ def test_the_gain_is_that_of_questions_answered_in_both_modes_by_length_and_spee
     assert "| 2 | 50 | 6 s and more | 1 | 3.00 | 1.00 | 2.00 |" in result.table()
     assert "2 answers of the tandem were taken back." in result.table()
     assert [row["gained"] for row in result.document()["rows"]] == [0.6, 0.4, 0.2, 2.0]
+    if result.draw(tmp_path / "speeds.svg"):
+        assert "<svg" in (tmp_path / "speeds.svg").read_text()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.research.benches.pauses import Case
-from app.research.training.endpointing import Look, Pause, Utterance, fit, follow
+from app.research.training.endpointing import Look, Pause, Utterance, fit, follow, operating_points
 from app.stt.text_endpointing import WordOdds
 
 pytestmark = pytest.mark.slow
@@ -41,3 +41,14 @@ def test_open_words_are_waited_out_and_whole_ones_are_answered() -> None:
     assert not any(outcome.cuts for outcome in outcomes) and all(outcome.delay <= 0.4 for outcome in outcomes)
     hasty = follow(everything[0], weights, (1.0, -20.0))
     assert hasty.cuts and hasty.heard, "a policy that takes every silence for the end is told so"
+
+
+def test_operating_points_are_the_best_policies_within_each_budget() -> None:
+    everything = [spoken(n, speaker) for speaker in ("", "1", "2") for n in range(12)]
+    lines = operating_points(everything, fit(everything)).splitlines()
+    assert "| cut off at 0.3 s | 0.0 % |" in lines and "| mean delay at 5 % cut off | 0.16 s |" in lines
+
+
+def test_a_turn_ends_no_sooner_than_the_least_silence() -> None:
+    everything = [spoken(n, speaker) for speaker in ("", "1", "2") for n in range(12)]
+    assert follow(everything[0], fit(everything), (1.0, -20.0), least=0.5).delay == pytest.approx(0.56)
