@@ -178,6 +178,10 @@ class FrontEnd(Protocol):
         """
         ...
 
+    def prepare(self, inputs: Sequence[OracleInput]) -> None:
+        """Processes oracle inputs between two steps, without blocking. Called only while `thinks_along`."""
+        ...
+
     def unheard(self, samples: int, words: int) -> None:
         """Reports, after a `flush`, that the last `samples` samples and `words` words of output were never played."""
         ...
@@ -206,6 +210,9 @@ class SpeakingByItself:
     voice = None
     busy = thinks_along = False
     """Always False, because nothing is synthesised in advance, and speech starts without being requested."""
+
+    def prepare(self, inputs: Sequence[OracleInput]) -> None:
+        """Not called, since it doesn't think along."""
 
     def unheard(self, samples: int, words: int) -> None:
         """No-op, since the flushed words can't be taken back; the speech continues after them."""

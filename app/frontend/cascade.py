@@ -21,6 +21,7 @@ from app.conversation.speaking.revisions import (
     OracleAsked,
     OracleCompleted,
     OracleDone,
+    OracleInput,
     OracleThinks,
     OracleWords,
     Revisions,
@@ -135,6 +136,11 @@ class CascadeFrontEnd:
             self._notice,
             events=tuple(self._events),
         )
+
+    def prepare(self, inputs: Sequence[OracleInput]) -> None:
+        for item in inputs:
+            self._receive(item)
+        self._synthesise_ahead()
 
     def unheard(self, samples: int, words: int) -> None:
         """Rewinds by `samples` samples and `words` words, which were never played, so that they are spoken again."""

@@ -2,6 +2,9 @@
 
 A step drains the mailbox, tracks who has the floor, steps the front-end and writes to the loudspeaker. It returns what
 happened as one `StepMessage`. What is said is decided by the front-end (`app.conversation.speaking.what_to_say`).
+
+Between two steps, a front-end that thinks along gets the oracle's words that have arrived (`FrameStepper.prepare`), so
+speech is synthesised before the next frame is complete.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import numpy as np
 from app.audio.io.resample import CLIPPED, peak_dbfs
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, Frame, silence
-from app.conversation.speaking.revisions import OracleAsked, OracleInput, OracleWords
+from app.conversation.speaking.revisions import OracleInput, OracleWords
 from app.conversation.turns.floor import (
     FloorAfterGap,
     FloorCommand,
@@ -31,17 +34,7 @@ from app.conversation.turns.floor import (
 )
 from app.conversation.turns.tracker import TurnTracker
 from app.conversation.turns.voice import VoiceWindow
-from app.frontend.base import (
-    FrontEnd,
-    FrontEndError,
-    FrontEndInput,
-    FrontEndStep,
-    Mark,
-    SetAnswerMode,
-    SetDials,
-    SetOpenings,
-    SetVoice,
-)
+from app.frontend.base import FrontEnd, FrontEndError, FrontEndInput, FrontEndStep, Mark, SetVoice
 from app.session.clock import Timeline
 from app.session.mailbox import (
     AskAloud,
@@ -52,6 +45,7 @@ from app.session.mailbox import (
     SilenceAnswer,
     SwapFrontEnd,
     TalkButton,
+    TurnInputs,
     TypedTurn,
     WordsHint,
 )
@@ -86,43 +80,6 @@ class StepMessage:
     voices: tuple[Voice, ...] = ()
 
 
-LASTING = (SetDials, SetAnswerMode, SetOpenings)
-"""Inputs that stay in force until another one of the same type arrives."""
-
-
-class TurnInputs:
-    """The inputs that a front-end needs in order to continue where the lost one stopped."""
-
-    def __init__(self) -> None:
-        self._inputs: list[FrontEndInput] = []
-        self._turn = 0
-
-    def add(self, item: FrontEndInput) -> None:
-        """Records an input, if it belongs to the newest turn or is one of `LASTING`."""
-        if isinstance(item, OracleAsked | TakeFloor) and item.turn > self._turn:
-            self._turn = item.turn
-            self._inputs = [kept for kept in self._inputs if isinstance(kept, LASTING)]
-        if isinstance(item, LASTING):
-            self._inputs = [kept for kept in self._inputs if type(kept) is not type(item)]
-        if isinstance(item, Interrupt | Yield | Silence):
-            self._inputs = [kept for kept in self._inputs if not isinstance(kept, TakeFloor)]
-        elif _belongs_to_turn(item) or isinstance(item, LASTING):
-            self._inputs.append(item)
-
-    def for_successor(self, waiting: list[FrontEndInput], arrived: list[FrontEndInput]) -> list[FrontEndInput]:
-        """Returns the first inputs of a front-end that takes over now.
-
-        `waiting` was held back for the lost one, and `arrived` came with this frame. Those that belong to the turn are
-        recorded already.
-        """
-        others = [item for item in waiting if not isinstance(item, FloorCommand)] + arrived
-        return [*self._inputs, *(item for item in others if not _belongs_to_turn(item))]
-
-
-def _belongs_to_turn(item: FrontEndInput) -> bool:
-    return isinstance(item, OracleInput | TakeFloor)
-
-
 BROKEN = (
     "Something in the app broke while the voice engine “{name}” was working ({fault}). The conversation continues with "
     "the built-in voice. If it happens again, report this."
@@ -144,6 +101,9 @@ class _NoFrontEnd:
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
         return FrontEndStep(silence(frame.length))
+
+    def prepare(self, inputs: Sequence[OracleInput]) -> None:
+        pass
 
     def unheard(self, samples: int, words: int) -> None:
         pass
@@ -171,6 +131,8 @@ class FrameStepper:
         self._sound_events = SoundEvents(edge)
         self._playback = Playback(parts.sink, self._on_unheard, replaceable=edge is not None)
         self._waiting: list[FrontEndInput] = []  # held back while there is no loudspeaker
+        self._prepared: list[e.Event] = []  # events since the last step
+        self._broken: Exception | None = None  # raised by the front-end since the last step
         self._turn_inputs = TurnInputs()
         self._after_gap = FloorAfterGap()
         self._asked = AskedSound(tracker, clock.frame_samples)
@@ -233,13 +195,28 @@ class FrameStepper:
             voices=voices,
         )
 
+    def prepare(self) -> None:
+        """Passes the oracle revisions that have arrived since the last step to a front-end that thinks along."""
+        if not self.frontend.thinks_along or self._waiting or not self._ready or self._broken is not None:
+            return
+        inputs = self._mailbox.take_oracle()
+        if not inputs:
+            return
+        for item in inputs:
+            self._turn_inputs.add(item)
+        self._prepared += self._fed(inputs, self._clock())
+        try:
+            self.frontend.prepare(inputs)
+        except Exception as error:
+            self._broken = error
+
     # -- in
 
     def _drain(self, frame: Frame) -> tuple[list[FrontEndInput], list[TurnEvent], list[e.Event]]:
         """Takes the mailbox's messages: inputs for the front-end, events of turns, and other events."""
         inputs: list[FrontEndInput] = []
         turn_events: list[TurnEvent] = []
-        events: list[e.Event] = []
+        events, self._prepared = self._prepared, []
         for message in self._mailbox.drain():
             match message:
                 case TypedTurn(turn):
@@ -270,11 +247,16 @@ class FrameStepper:
                 case _:
                     inputs.append(message)
                     self._turn_inputs.add(message)
-        for item in inputs:
-            if isinstance(item, OracleWords):
-                waited_ms = max(0.0, (self._clock() - item.posted_at) * 1000)
-                events.append(e.OracleFed(frame.at, item.revision, len(item.text.split()), round(waited_ms, 1)))
-        return inputs, turn_events, events
+        return inputs, turn_events, [*events, *self._fed(inputs, frame.at)]
+
+    def _fed(self, inputs: Sequence[FrontEndInput], at: float) -> list[e.Event]:
+        """Returns the events of the oracle words among `inputs`, which the front-end gets at session time `at`."""
+        waited = self._clock()
+        return [
+            e.OracleFed(at, one.revision, len(one.text.split()), round(max(0.0, waited - one.posted_at) * 1000, 1))
+            for one in inputs
+            if isinstance(one, OracleWords)
+        ]
 
     def _track_turns(
         self, frame: Frame, windows: Sequence[VoiceWindow], inputs: list[FrontEndInput]
@@ -329,7 +311,10 @@ class FrameStepper:
             if self.tracker.duplex or self.tracker.user_holds_floor
             else dataclasses.replace(frame, samples=silence(frame.length))
         )
+        broken, self._broken = self._broken, None
         try:
+            if broken is not None:
+                raise broken
             return self.frontend.step(heard, inputs), ""
         except FrontEndError as error:
             why = str(error)

@@ -16,6 +16,8 @@ from app.session.clock import FrameReader, Timeline
 from app.session.frame_loop import FrameStepper, StepMessage
 from app.session.parts import Pace
 
+PREPARE_SECONDS = 0.02
+"""How often a step is prepared while its frame isn't complete."""
 STOP_SECONDS = 5.0
 """How long the end of a session waits for the step that is running."""
 STILL_RUNS = (
@@ -74,8 +76,12 @@ class FrameThread:
                     # The file is over: silence, at the pace of the audio before it.
                     due = (self._now() if due is None else due) + self._reader.frame_seconds
                     self._stop.wait(max(0.0, due - self._now()))
-                for frame in self._reader.read(0.2):
+                waits = True
+                for frame in self._reader.read(PREPARE_SECONDS):
                     self._deliver(self._stepper.step(frame))
+                    waits = False
+                if waits:
+                    self._stepper.prepare()
         except AudioError as error:
             self._failed(str(error))
         except Exception as error:
@@ -173,7 +179,16 @@ class FrameDriver:
                     while self._busy() and not self.done.is_set():
                         await asyncio.sleep(0.002)
             if self._pace == "simulated" and not reader.backlog:
-                await asyncio.sleep(reader.block_seconds)
+                await self._until_next_block(reader.block_seconds)
+
+    async def _until_next_block(self, seconds: float) -> None:
+        """Waits in simulated time, and prepares the next step meanwhile, as the thread does."""
+        loop = asyncio.get_running_loop()
+        due = loop.time() + seconds
+        while (left := due - loop.time()) > PREPARE_SECONDS + 1e-9:
+            await asyncio.sleep(PREPARE_SECONDS)
+            self._stepper.prepare()
+        await asyncio.sleep(left)
 
     def _pass_on(self, message: StepMessage) -> None:
         self._handle(message)

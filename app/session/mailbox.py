@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from app.conversation.speaking.revisions import OracleAsked, OracleInput
+from app.conversation.turns.floor import FloorCommand, Interrupt, Silence, TakeFloor, Yield
 from app.frontend.base import FrontEnd, FrontEndInput, SetAnswerMode, SetDials, SetOpenings
 from app.session.control import SessionChoice
 
@@ -95,6 +97,43 @@ Message = (
 )
 
 
+LASTING = (SetDials, SetAnswerMode, SetOpenings)
+"""Inputs that stay in force until another one of the same type arrives."""
+
+
+class TurnInputs:
+    """The inputs that a front-end needs in order to continue where the lost one stopped."""
+
+    def __init__(self) -> None:
+        self._inputs: list[FrontEndInput] = []
+        self._turn = 0
+
+    def add(self, item: FrontEndInput) -> None:
+        """Records an input, if it belongs to the newest turn or is one of `LASTING`."""
+        if isinstance(item, OracleAsked | TakeFloor) and item.turn > self._turn:
+            self._turn = item.turn
+            self._inputs = [kept for kept in self._inputs if isinstance(kept, LASTING)]
+        if isinstance(item, LASTING):
+            self._inputs = [kept for kept in self._inputs if type(kept) is not type(item)]
+        if isinstance(item, Interrupt | Yield | Silence):
+            self._inputs = [kept for kept in self._inputs if not isinstance(kept, TakeFloor)]
+        elif _belongs_to_turn(item) or isinstance(item, LASTING):
+            self._inputs.append(item)
+
+    def for_successor(self, waiting: list[FrontEndInput], arrived: list[FrontEndInput]) -> list[FrontEndInput]:
+        """Returns the first inputs of a front-end that takes over now.
+
+        `waiting` was held back for the lost one, and `arrived` came with this frame. Those that belong to the turn are
+        recorded already.
+        """
+        others = [item for item in waiting if not isinstance(item, FloorCommand)] + arrived
+        return [*self._inputs, *(item for item in others if not _belongs_to_turn(item))]
+
+
+def _belongs_to_turn(item: FrontEndInput) -> bool:
+    return isinstance(item, OracleInput | TakeFloor)
+
+
 class Mailbox:
     """A queue of messages."""
 
@@ -111,6 +150,18 @@ class Mailbox:
         while self._messages:
             out.append(self._messages.popleft())
         return out
+
+    def take_oracle(self) -> list[OracleInput]:
+        """Removes and returns the oracle revisions' messages at the front of the queue.
+
+        Hints for the turn tracker may stand between them, and stay. Only the frame thread may call it.
+        """
+        messages = self.drain()
+        ends = (n for n, one in enumerate(messages) if not isinstance(one, OracleInput | WordsHint | FinishedHint))
+        end = next(ends, len(messages))
+        kept = [one for one in messages[:end] if not isinstance(one, OracleInput)]
+        self._messages.extendleft(reversed([*kept, *messages[end:]]))
+        return [one for one in messages[:end] if isinstance(one, OracleInput)]
 
 
 def changed_settings(before: SessionChoice, choice: SessionChoice) -> Iterator[Message]:

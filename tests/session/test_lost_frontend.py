@@ -12,6 +12,7 @@ from app.audio.io.base import EndOfAudio
 from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame
+from app.conversation.speaking.revisions import OracleInput
 from app.frontend.base import FrontEndError, FrontEndInput, FrontEndStep
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.control import SessionChoice
@@ -42,9 +43,13 @@ class PacedSource:
     def read_frame(self, timeout: float) -> np.ndarray | None:
         if self._left <= 0:
             raise EndOfAudio
+        wait = self._due + FRAME_SECONDS - time.perf_counter()
+        if wait > timeout and not self._behind:
+            time.sleep(timeout)
+            return None
+        time.sleep(max(0.0, wait))
         self._left -= 1
         self._due += FRAME_SECONDS
-        time.sleep(max(0.0, self._due - time.perf_counter()))
         return np.full(FRAME_SAMPLES, 1e-4, np.float32)
 
     def drop_to_newest(self) -> int:
@@ -57,6 +62,13 @@ class PacedSource:
 
     def __exit__(self, *exc: object) -> None:
         return None
+
+
+class LosingBetweenFrames(CascadeFrontEnd):
+    """Can't take the answer that arrives between two frames."""
+
+    def prepare(self, inputs: Sequence[OracleInput]) -> None:
+        raise FrontEndError("The card's memory ran out.")
 
 
 class Losing(CascadeFrontEnd):
@@ -126,6 +138,15 @@ async def test_a_lost_front_end_is_replaced_while_the_conversation_continues(at:
     assert session.transcript.turns[0].text == QUESTION[0].words
     frames = [event.at for event in events if isinstance(event, e.LevelMeasured)]
     assert np.allclose(np.diff(frames), FRAME_SECONDS)  # no frame was skipped meanwhile
+
+
+async def test_a_front_end_that_is_lost_between_two_frames_is_replaced_at_the_next_one() -> None:
+    lost = LosingBetweenFrames(ScriptedVoice())
+    events, _ = await talk(lost, PacedSource(18), fallback=lambda: CascadeFrontEnd(ScriptedVoice()))
+    [failure] = [event for event in events if isinstance(event, e.Failure)]
+    assert failure.sentence == "The card's memory ran out." and not failure.fatal
+    said = [event.text for event in events if isinstance(event, e.AssistantSaid)]
+    assert " ".join(said) == ANSWER
 
 
 async def test_a_front_end_with_a_fault_of_the_app_is_replaced_too(faults: Faults) -> None:

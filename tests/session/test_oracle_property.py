@@ -72,7 +72,10 @@ async def _run(asks: list[Ask], script: list[ScriptedAnswer], concurrent: bool) 
         async def frames() -> None:
             while not over.is_set():
                 given_out.extend(mailbox.drain())
-                await asyncio.sleep(0.08)
+                for _ in range(3):
+                    await asyncio.sleep(0.02)
+                    given_out.extend(mailbox.take_oracle())
+                await asyncio.sleep(0.02)
             given_out.extend(mailbox.drain())
 
         group.create_task(frames())

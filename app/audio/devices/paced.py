@@ -64,7 +64,9 @@ class PacedAsker:
     def read_frame(self, timeout: float) -> np.ndarray | None:
         wait = self._begin + (self._given + 1) * FRAME_SECONDS - time.perf_counter()
         if wait > 0 and self._paced:
-            time.sleep(wait)
+            time.sleep(min(wait, timeout))
+            if wait > timeout:
+                return None
         with self._lock:
             self._given += 1
             return self._frames.popleft() if self._frames else np.zeros(FRAME_SAMPLES, np.float32)

@@ -567,6 +567,15 @@ def test_where_nothing_is_restated(why: str) -> None:
     assert rig.said == ""
 
 
+def test_an_answer_that_arrives_between_two_frames_is_synthesised_before_the_next_one() -> None:
+    rig = Rig()
+    rig.step()
+    rig.front.prepare([OracleAsked(1, 1, True, words=ASKED), OracleWords(1, 1, " It is Paris.", 0.0), OracleDone(1)])
+    assert rig.voice.spoken[-1] == "It is Paris."
+    rig.finish(HEARD)
+    assert rig.said == "It is Paris."
+
+
 def test_it_thinks_along_unless_it_is_told_to_answer_after_the_turn() -> None:
     rig = Rig()
     assert rig.front.thinks_along

@@ -13,10 +13,12 @@ import pytest
 
 from app.audio.io.base import EndOfAudio
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame, Position, silence
+from app.conversation.speaking.revisions import OracleAsked, OracleDone, OracleWords
 from app.conversation.speaking.spoken_answer import Said
 from app.session import frame_thread
 from app.session.clock import SLEPT_FOR_SECONDS, SLEPT_SECONDS, FrameReader, Timeline, run_simulated
 from app.session.frame_thread import FrameThread
+from app.session.mailbox import Mailbox, SetDuplex, WordsHint
 from app.session.parts import LatestTask, Loader
 from app.session.playback import Overload, Playback
 from app.stt.base import RATE
@@ -79,6 +81,9 @@ class Machine:
         """Drops all waiting frames but one."""
         dropped, self.backlog = self.backlog - 1, 1
         return dropped
+
+    def prepare(self) -> None:
+        """Nothing is known before the next frame."""
 
     def step(self, frame: Frame) -> None:
         """Lets the time of a frame pass. What a slow step leaves waiting is the backlog."""
@@ -419,3 +424,14 @@ def test_parts_are_not_closed_while_a_step_still_uses_them(monkeypatch: pytest.M
     (closing,) = [one for one in threading.enumerate() if one.name == "close parts later"]
     closing.join(10)
     assert log[-5:] == ["step over", "source closed", "sink closed", "transcriber closed", "front-end closed"]
+
+
+def test_the_oracle_is_taken_from_the_queue_before_a_frame_and_nothing_else() -> None:
+    mailbox = Mailbox()
+    asked, hint, words = OracleAsked(1, 1, False), WordsHint(1, "What is", 1.0), OracleWords(1, 1, " It", 1.0)
+    later, done = SetDuplex(True), OracleDone(1)
+    for message in (asked, hint, words, later, done):
+        mailbox.post(message)
+    assert mailbox.take_oracle() == [asked, words]
+    assert mailbox.take_oracle() == [], "what follows the setting keeps its place"
+    assert mailbox.drain() == [hint, later, done]
