@@ -131,7 +131,7 @@ class FrameStepper:
         self._sound_events = SoundEvents(edge)
         self._playback = Playback(parts.sink, self._on_unheard, replaceable=edge is not None)
         self._waiting: list[FrontEndInput] = []  # held back while there is no loudspeaker
-        self._prepared: list[e.Event] = []  # events since the last step
+        self._fed: list[tuple[OracleWords, float]] = []  # since the last step, with when the front-end got them
         self._broken: Exception | None = None  # raised by the front-end since the last step
         self._turn_inputs = TurnInputs()
         self._after_gap = FloorAfterGap()
@@ -204,7 +204,8 @@ class FrameStepper:
             return
         for item in inputs:
             self._turn_inputs.add(item)
-        self._prepared += self._fed(inputs, self._clock())
+        now = self._clock()
+        self._fed += [(item, now) for item in inputs if isinstance(item, OracleWords)]
         try:
             self.frontend.prepare(inputs)
         except Exception as error:
@@ -216,7 +217,7 @@ class FrameStepper:
         """Takes the mailbox's messages: inputs for the front-end, events of turns, and other events."""
         inputs: list[FrontEndInput] = []
         turn_events: list[TurnEvent] = []
-        events, self._prepared = self._prepared, []
+        events: list[e.Event] = []
         for message in self._mailbox.drain():
             match message:
                 case TypedTurn(turn):
@@ -240,23 +241,19 @@ class FrameStepper:
                 case SetPatience(patience):
                     self.tracker.patience = patience
                 case SwapFrontEnd(frontend):
-                    self.frontend, self._goes_on = frontend, False
+                    self.frontend, self._goes_on, self._broken = frontend, False, None
                     inputs = self._turn_inputs.for_successor(self._waiting, inputs)
                     self._waiting = []
                     events.append(e.FrontEndChanged(frame.at, frontend.name))
                 case _:
                     inputs.append(message)
                     self._turn_inputs.add(message)
-        return inputs, turn_events, [*events, *self._fed(inputs, frame.at)]
-
-    def _fed(self, inputs: Sequence[FrontEndInput], at: float) -> list[e.Event]:
-        """Returns the events of the oracle words among `inputs`, which the front-end gets at session time `at`."""
-        waited = self._clock()
-        return [
-            e.OracleFed(at, one.revision, len(one.text.split()), round(max(0.0, waited - one.posted_at) * 1000, 1))
-            for one in inputs
-            if isinstance(one, OracleWords)
-        ]
+        now, fed = self._clock(), self._fed
+        self._fed = []
+        for item, got in (*fed, *((item, now) for item in inputs if isinstance(item, OracleWords))):
+            waited_ms = max(0.0, (got - item.posted_at) * 1000)
+            events.append(e.OracleFed(frame.at, item.revision, len(item.text.split()), round(waited_ms, 1)))
+        return inputs, turn_events, events
 
     def _track_turns(
         self, frame: Frame, windows: Sequence[VoiceWindow], inputs: list[FrontEndInput]
