@@ -382,8 +382,7 @@ class StreamingTranscriber:
         pause = None if not settle else self._pause if said.final_due is None else said.final_due
         planned = Pass(said, window, end, self._now, settle, pause, end < last, samples)
         said.decoded_until = end
-        mine = all(one.utterance is said for one in self._running)  # the words of an earlier turn come first
-        if not self._running or (settle and mine and len(self._running) < PASSES_AT_ONCE):
+        if self._may_run(planned):
             self._submit(planned)
             return
         others = [one for one in self._waiting if one.utterance is not said]
@@ -394,6 +393,11 @@ class StreamingTranscriber:
     def _decoded(self) -> list[Utterance]:
         """The utterances of the passes that are in progress or waiting."""
         return [one.utterance for one in (*self._running, *self._waiting)]
+
+    def _may_run(self, planned: Pass) -> bool:
+        """Whether a pass may run beside those in progress. The words of an earlier turn come first."""
+        mine = all(one.utterance is planned.utterance for one in self._running)
+        return not self._running or (planned.settles and mine and len(self._running) < PASSES_AT_ONCE)
 
     def _submit(self, planned: Pass) -> None:
         self._running.append(planned)
@@ -422,7 +426,7 @@ class StreamingTranscriber:
         if problem and said.turn != self._failed_turn:
             self._failed_turn = said.turn
             self.on_failure(problem)
-        if self._waiting:
+        if self._waiting and self._may_run(self._waiting[0]):
             self._submit(self._waiting.pop(0))
         late = done.end < said.used_until
         if not late and (said.final_due is not None or (said.open and said is self._latest)):

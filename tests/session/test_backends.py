@@ -254,7 +254,7 @@ def test_the_router_chooses_reports_why_and_passes_over_a_backend_that_fails() -
 def test_a_server_that_asks_for_patience_is_left_alone_until_the_turn_is_over() -> None:
     class Busy(ScriptedBackend):
         async def _items(self, reply):  # type: ignore[no-untyped-def]
-            raise BackendError("It takes no more requests. Ask again in 30 seconds.", "quota", retry_after=30.0)
+            raise BackendError("It takes no more requests. Ask again in 29 seconds.", "quota", retry_after=29.0)
             yield ""
 
     busy = Busy(lambda request: answer(""), name="BUSY", model="busy")
@@ -266,9 +266,9 @@ def test_a_server_that_asks_for_patience_is_left_alone_until_the_turn_is_over() 
     first, last = [failure.sentence for failure in talk.of(e.Failure)]
     limit, *waiting = [notice.sentence for notice in talk.of(e.Notice)]
     assert "asked only when you have finished" in limit
-    assert first == last == "It takes no more requests. Ask again in 30 seconds."
+    assert first == last == "It takes no more requests. Ask again in 29 seconds."
     assert [sentence.partition(", ")[2] for sentence in waiting] == [
-        f"so the answer comes in {seconds} seconds." for seconds in (20, 10)
+        f"so the answer comes in {seconds} seconds." for seconds in (19, 9)
     ]
 
 

@@ -277,12 +277,13 @@ class Revisions:
             return held("incomplete turn")
         if revision.number == in_use:
             return passes("in use")
-        if revision.wanted:
+        others = [other for other in self.of_turn(revision.turn) if other is not revision]
+        newer = any(other.order > revision.order for other in others)
+        if revision.wanted and not newer:
             return passes("chosen back-end")
         if ended.explicit:
             return held("incomplete turn")
-        others = [other for other in self.of_turn(revision.turn) if other is not revision]
-        if any(other.order > revision.order for other in others):
+        if newer:
             return held("newer request")
         if ended.heard:
             if not same_words(ended.heard, revision.asked):
