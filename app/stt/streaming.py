@@ -395,7 +395,7 @@ class StreamingTranscriber:
         return [one.utterance for one in (*self._running, *self._waiting)]
 
     def _may_run(self, planned: Pass) -> bool:
-        """Whether a pass may run beside those in progress. The words of an earlier turn come first."""
+        """Whether a pass may run in parallel with those in progress. The words of an earlier turn come first."""
         mine = all(one.utterance is planned.utterance for one in self._running)
         return not self._running or (planned.settles and mine and len(self._running) < PASSES_AT_ONCE)
 
