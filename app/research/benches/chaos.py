@@ -44,6 +44,8 @@ LIMIT_FRAMES = round(30 / FRAME_SECONDS)
 """By then a turn must have ended, counted from the question's end."""
 ENOUGH_WORDS = 1
 """An answer is silenced after so many more of its pieces, since the rest would only take time."""
+QUIET_SECONDS = 0.8
+"""How long a session must have been quiet before its turn counts as over: a sentence about a failure may come late."""
 SETTLE_SECONDS = 0.3
 """Silence between a turn and the next one."""
 CHECKS_OF_REST = 60
@@ -363,7 +365,7 @@ async def _ask(talk: Conversation, breaker: _Breaker, moment: Moment, question: 
             talk.session.silence()
 
     talk.session.add_listener(watch)
-    turn = await talk.ask(question, settle=SETTLE_SECONDS, patience=LIMIT_FRAMES * FRAME_SECONDS + 1)
+    turn = await talk.ask(question, settle=QUIET_SECONDS, patience=LIMIT_FRAMES * FRAME_SECONDS + 1)
     over[0] = True
     frames = talk.session.frames - round(turn.end / FRAME_SECONDS)
     told = tuple(dict.fromkeys(event.sentence for event in turn.of(e.Failure)))
