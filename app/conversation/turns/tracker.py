@@ -208,7 +208,7 @@ class TurnTracker:
         `thinks_along`: see `FrontEnd.thinks_along`; `TurnSettings.least_seconds` then applies.
         """
         out: list[TurnEvent | FloorCommand] = []
-        self._run.own_level = self.level.estimate(at)
+        self._run.own_level, self._run.turn_level = self.level.estimate(at), self.level.of_turn
         self._apply_silence(out)
         self._apply_drop(at, out)
         self._apply_button(at, out)
@@ -256,7 +256,8 @@ class TurnTracker:
         # A user who was answered a moment ago may well continue, so that takes less evidence than an interruption.
         run = self._run
         goes_on_far = at - self._far_voice <= self.settings.far_seconds
-        if run.begins and run.is_far and (assistant_speaks or goes_on or goes_on_far):
+        far = run.is_far_from_turn if goes_on else run.is_far
+        if run.begins and far and (assistant_speaks or goes_on or goes_on_far):
             self._far_voice = at
             return
         if not (run.resumes if goes_on else run.interrupts if assistant_speaks else run.begins):

@@ -97,6 +97,8 @@ class VoiceRun:
         """Seconds since the last voiced window; 0 while somebody speaks."""
         self.own_level: float | None = None
         """Level of the loud part of the user's speech in dBFS, once known."""
+        self.turn_level: float | None = None
+        """The same of the last turn alone, whose speaker may be softer."""
         self._hum = 0.0  # seconds of the run that only hum
         self._recent: deque[VoiceWindow] = deque(maxlen=_RECENT_WINDOWS)
 
@@ -126,13 +128,19 @@ class VoiceRun:
 
     @property
     def resumes(self) -> bool:
-        """Whether the run continues the turn that has just ended, whose speaker is near."""
-        return self.begins and not self.is_far
+        """Whether the run continues the turn that has just ended: it is not much softer than that turn was."""
+        return self.begins and not self.is_far_from_turn
 
     @property
     def is_far(self) -> bool:
         """Whether the run is the voice of somebody else, who is far away."""
         return self._is_far(self.settings.far_db)
+
+    @property
+    def is_far_from_turn(self) -> bool:
+        """Whether the run is also much softer than the last turn, so that it can't continue it."""
+        levels = [level for level in (self.own_level, self.turn_level) if level is not None]
+        return self._is_far(self.settings.far_db, min(levels, default=None))
 
     @property
     def interrupts(self) -> bool:
@@ -143,12 +151,13 @@ class VoiceRun:
         humming = self._hum >= 0.6 * self.seconds
         return seconds >= (s.hum_seconds if humming else s.doubtful_seconds) or self._is_speech()
 
-    def _is_far(self, db: float) -> bool:
-        """Whether the run, but for a window or two, is at least `db` softer than the user's speech."""
+    def _is_far(self, db: float, than: float | None = None) -> bool:
+        """Whether the run, but for a window or two, is at least `db` softer than the user's speech, or than `than`."""
+        than = self.own_level if than is None else than
         levels = sorted((w.level for w in self._windows() if w.level is not None), reverse=True)
-        if self.own_level is None or not levels:
+        if than is None or not levels:
             return False
-        return levels[min(self.settings.near_windows, len(levels)) - 1] < self.own_level - db
+        return levels[min(self.settings.near_windows, len(levels)) - 1] < than - db
 
     def _windows(self) -> list[VoiceWindow]:
         """The windows of the run that are still kept."""
@@ -198,10 +207,15 @@ class SpeechLevel:
 
     def keep_turn(self, at: float) -> None:
         """Counts the current turn, which ended at `at`."""
-        if self._turn:
-            # Four fifths of a turn's windows are softer: pauses, consonants, unstressed vowels.
-            self._turns.append(sorted(self._turn)[len(self._turn) * 4 // 5])
+        if (level := self.of_turn) is not None:
+            self._turns.append(level)
             self._ended_at = at
+
+    @property
+    def of_turn(self) -> float | None:
+        """The level of the loud part of the current turn, or of the last one; None without one."""
+        # Four fifths of a turn's windows are softer: pauses, consonants, unstressed vowels.
+        return sorted(self._turn)[len(self._turn) * 4 // 5] if self._turn else None
 
     def estimate(self, at: float) -> float | None:
         """Returns the level in dBFS of the loud part of the user's last turns; None before the first."""

@@ -3,6 +3,8 @@
 from itertools import pairwise
 from typing import Any
 
+import pytest
+
 from app.conversation import events as e
 from app.conversation.turns.endpointing import PauseLengths
 from app.conversation.turns.floor import FloorAfterGap, FloorCommand, GoOn, Hold, Interrupt, Silence, TakeFloor, Yield
@@ -256,6 +258,25 @@ def _first_turn(talk: Talk) -> None:
     talk.run(1.6, 0.9, level=-20)
     talk.tracker.hint_words(1, "What is superposition?", talk.at)
     assert [f.turn for f in talk.run(1.6, 0.02) if isinstance(f, TakeFloor)] == [1]
+
+
+@pytest.mark.parametrize(("level", "continues"), [(-38, True), (-20, False)])
+def test_a_softer_speaker_may_continue_and_somebody_softer_than_the_speaker_may_not(
+    level: float, continues: bool
+) -> None:
+    """A second person in the room is softer than the first one: what they are answered on is their own turn."""
+    talk = Talk()
+    for number, loud in enumerate((-20, -20, -20, level), 1):
+        assert any(isinstance(f, e.UserStarted) for f in talk.run(1.6, 0.9, level=loud))
+        talk.tracker.hint_words(number, "There is a company in Cambridge.", talk.at)
+        end = talk.tracker._last_voice
+        talk.run(0.08, 0.02)
+        talk.tracker.hint_finished(number, 0.999, end)
+        assert [f.turn for f in talk.run(0.8, 0.02) if isinstance(f, TakeFloor)] == [number]
+        if number < 4:
+            talk.run(4.0, 0.02)
+    facts = talk.run(0.4, 0.9, level=-38)
+    assert (e.UserResumed in {type(f) for f in facts}) is continues
 
 
 def test_a_long_turn_gets_half_a_second_for_its_next_sentence() -> None:

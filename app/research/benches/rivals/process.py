@@ -260,7 +260,10 @@ class AssistantProcess:
 
 
 def usage_of(pid: int) -> tuple[float, int]:
-    """Returns the processor seconds so far and the current resident bytes, of a process and its children."""
+    """Returns the processor seconds so far and the bytes in memory, of a process and its children.
+
+    Where the system tells (Linux), memory that processes share counts once.
+    """
     seconds, memory = 0.0, 0
     with contextlib.suppress(psutil.Error):
         process = psutil.Process(pid)
@@ -270,5 +273,6 @@ def usage_of(pid: int) -> tuple[float, int]:
                 # The parent's times include exited children (RealtimeTTS runs the `piper` command for each sentence).
                 seconds += times.user + times.system
                 seconds += getattr(times, "children_user", 0.0) + getattr(times, "children_system", 0.0)
-                memory += one.memory_info().rss
+                full = one.memory_full_info()
+                memory += getattr(full, "pss", full.rss)
     return seconds, memory
