@@ -177,10 +177,9 @@ class FrameStepper:
         clipped = bool(np.abs(frame.samples).max(initial=0.0) >= CLIPPED)
         late_ms = round((self._clock() - frame.at) * 1000, 1)
         events.append(e.LevelMeasured(frame.at, *levels, late_ms, clipped))
+        end = frame.at + frame.seconds
         self._voice.listen(
-            self._can_be_interrupted,
-            self.tracker.level.estimate(frame.at),
-            goes_on=self.tracker.would_resume(frame.at + frame.seconds),
+            self._can_be_interrupted, self.tracker.user_level(end), goes_on=self.tracker.would_resume(end)
         )
         return StepMessage(
             frame=frame,

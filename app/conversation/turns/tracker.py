@@ -108,7 +108,7 @@ class TurnTracker:
         self._before = 0  # the turn before the one that the button opened
         self._state: Literal["silent", "speaking", "paused"] = "silent"
         self._run = VoiceRun(self.settings.voice)
-        self.level = SpeechLevel()
+        self._level = SpeechLevel()
         self.own_words = OwnWords()
         """The assistant's words that were played, since they may come back through the microphone."""
         self._onset_at = 0.0
@@ -148,6 +148,10 @@ class TurnTracker:
     def would_resume(self, at: float) -> bool:
         """Whether a voice at `at` resumes the turn that has just ended."""
         return at - self._ended_turn_voice <= self.settings.reopen_seconds
+
+    def user_level(self, at: float) -> float | None:
+        """Returns the level in dBFS that a voice at `at` is compared with; None while it isn't known."""
+        return self._level.estimate(at, resumes=self.would_resume(at))
 
     def hint_words(self, turn: int, text: str, heard_until: float, language: str = "en") -> None:
         """Updates the words of `turn` and their language."""
@@ -208,7 +212,7 @@ class TurnTracker:
         `thinks_along`: see `FrontEnd.thinks_along`; `TurnSettings.least_seconds` then applies.
         """
         out: list[TurnEvent | FloorCommand] = []
-        self._run.own_level, self._run.turn_level = self.level.estimate(at), self.level.of_turn
+        self._run.own_level = self.user_level(at)
         self._apply_silence(out)
         self._apply_drop(at, out)
         self._apply_button(at, out)
@@ -237,7 +241,7 @@ class TurnTracker:
         if self._state != "silent":
             self._voiced += WINDOW_SECONDS
             if window.level is not None:
-                self.level.add(window.level)
+                self._level.add(window.level)
         if self._state == "paused" and self._run.seconds >= self.settings.voice.barge_in_seconds - 1e-9:
             self._state, self._finished = "speaking", None
             self._learn_pause(window.end - self._run.seconds)
@@ -256,8 +260,7 @@ class TurnTracker:
         # A user who was answered a moment ago may well continue, so that takes less evidence than an interruption.
         run = self._run
         goes_on_far = at - self._far_voice <= self.settings.far_seconds
-        far = run.is_far_from_turn if goes_on else run.is_far
-        if run.begins and far and (assistant_speaks or goes_on or goes_on_far):
+        if run.begins and run.is_far and (assistant_speaks or goes_on or goes_on_far):
             self._far_voice = at
             return
         if not (run.resumes if goes_on else run.interrupts if assistant_speaks else run.begins):
@@ -282,7 +285,7 @@ class TurnTracker:
     def _open(self, at: float) -> e.UserStarted:
         self._before = self.turn
         self.turn, self._spare = self._spare or self._numbers(), 0
-        self.level.start_turn()
+        self._level.start_turn()
         self._state, self._voiced, self._words, self._words_until = "speaking", 0.0, "", 0.0
         self._finished, self._held, self._last_voice, self._passed_voice = None, False, at, _NEVER
         self._wordless, self._worded = False, 0
@@ -369,7 +372,7 @@ class TurnTracker:
             self._held = self._wordless = False
             out.append(Interrupt())
         if not is_backchannel(self._words, self._language):
-            self.level.keep_turn(at)
+            self._level.keep_turn(at)
         self._state = "silent"
         self._run.begin()
         # A button states where a turn ends, so a new one follows.

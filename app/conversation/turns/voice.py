@@ -97,8 +97,6 @@ class VoiceRun:
         """Seconds since the last voiced window; 0 while somebody speaks."""
         self.own_level: float | None = None
         """Level of the loud part of the user's speech in dBFS, once known."""
-        self.turn_level: float | None = None
-        """The same of the last turn alone, whose speaker may be softer."""
         self._hum = 0.0  # seconds of the run that only hum
         self._recent: deque[VoiceWindow] = deque(maxlen=_RECENT_WINDOWS)
 
@@ -128,19 +126,13 @@ class VoiceRun:
 
     @property
     def resumes(self) -> bool:
-        """Whether the run continues the turn that has just ended: it is not much softer than that turn was."""
-        return self.begins and not self.is_far_from_turn
+        """Whether the run continues the turn that has just ended, whose speaker is near."""
+        return self.begins and not self.is_far
 
     @property
     def is_far(self) -> bool:
         """Whether the run is the voice of somebody else, who is far away."""
         return self._is_far(self.settings.far_db)
-
-    @property
-    def is_far_from_turn(self) -> bool:
-        """Whether the run is also much softer than the last turn, so that it can't continue it."""
-        levels = [level for level in (self.own_level, self.turn_level) if level is not None]
-        return self._is_far(self.settings.far_db, min(levels, default=None))
 
     @property
     def interrupts(self) -> bool:
@@ -151,13 +143,12 @@ class VoiceRun:
         humming = self._hum >= 0.6 * self.seconds
         return seconds >= (s.hum_seconds if humming else s.doubtful_seconds) or self._is_speech()
 
-    def _is_far(self, db: float, than: float | None = None) -> bool:
-        """Whether the run, but for a window or two, is at least `db` softer than the user's speech, or than `than`."""
-        than = self.own_level if than is None else than
+    def _is_far(self, db: float) -> bool:
+        """Whether the run, but for a window or two, is at least `db` softer than the user's speech."""
         levels = sorted((w.level for w in self._windows() if w.level is not None), reverse=True)
-        if than is None or not levels:
+        if self.own_level is None or not levels:
             return False
-        return levels[min(self.settings.near_windows, len(levels)) - 1] < than - db
+        return levels[min(self.settings.near_windows, len(levels)) - 1] < self.own_level - db
 
     def _windows(self) -> list[VoiceWindow]:
         """The windows of the run that are still kept."""
@@ -207,21 +198,20 @@ class SpeechLevel:
 
     def keep_turn(self, at: float) -> None:
         """Counts the current turn, which ended at `at`."""
-        if (level := self.of_turn) is not None:
-            self._turns.append(level)
+        if self._turn:
+            # Four fifths of a turn's windows are softer: pauses, consonants, unstressed vowels.
+            self._turns.append(sorted(self._turn)[len(self._turn) * 4 // 5])
             self._ended_at = at
 
-    @property
-    def of_turn(self) -> float | None:
-        """The level of the loud part of the current turn, or of the last one; None without one."""
-        # Four fifths of a turn's windows are softer: pauses, consonants, unstressed vowels.
-        return sorted(self._turn)[len(self._turn) * 4 // 5] if self._turn else None
+    def estimate(self, at: float, *, resumes: bool) -> float | None:
+        """Returns the level in dBFS of the loud part of the user's last turns; None before the first.
 
-    def estimate(self, at: float) -> float | None:
-        """Returns the level in dBFS of the loud part of the user's last turns; None before the first."""
+        `resumes`: a voice at `at` would resume the last turn. Its speaker may be softer than those of the turns before.
+        """
         if not self._turns:
             return None
-        return statistics.median(self._turns) - FADE_DB * (at - self._ended_at)
+        level = statistics.median(self._turns) - FADE_DB * (at - self._ended_at)
+        return min(level, self._turns[-1]) if resumes else level
 
 
 REMEMBERED_SECONDS = 6.0

@@ -264,7 +264,7 @@ def _first_turn(talk: Talk) -> None:
 def test_a_softer_speaker_may_continue_and_somebody_softer_than_the_speaker_may_not(
     level: float, continues: bool
 ) -> None:
-    """A second person in the room is softer than the first one: what they are answered on is their own turn."""
+    """A voice that continues a turn is compared with that turn, and any other one with the user's last turns."""
     talk = Talk()
     for number, loud in enumerate((-20, -20, -20, level), 1):
         assert any(isinstance(f, e.UserStarted) for f in talk.run(1.6, 0.9, level=loud))
@@ -275,6 +275,7 @@ def test_a_softer_speaker_may_continue_and_somebody_softer_than_the_speaker_may_
         assert [f.turn for f in talk.run(0.8, 0.02) if isinstance(f, TakeFloor)] == [number]
         if number < 4:
             talk.run(4.0, 0.02)
+    assert talk.tracker.user_level(talk.at) == pytest.approx(level, abs=0.5)
     facts = talk.run(0.4, 0.9, level=-38)
     assert (e.UserResumed in {type(f) for f in facts}) is continues
 
