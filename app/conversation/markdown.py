@@ -194,7 +194,6 @@ _LIST = re.compile(r"^(\s*)([-+]|\d+[.)])(?=\s)")
 _OPEN_LINK = re.compile(r"!?\[([^\[\]]*)(?:\]\([^()\s]*)?$")
 _LINE_MARKS = re.compile(r"[ \t]*(?:(?:[-*+>]|\d{1,9}[.)]|#{1,6})[ \t]+)*")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
-_TAG = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)|<", re.S)
 _MARKERS = ("**", "__", "~~", "*", "_")
 
 
@@ -224,12 +223,33 @@ def well_formed(text: str) -> str:
     return out
 
 
-def without_html(text: str) -> str:
-    """Returns a Markdown text in which tags are shown as text, in every reader."""
-    return "".join(
-        block.text if block.kind == "code" else _TAG.sub(lambda found: found[0] if found[1] else "&lt;", block.text)
-        for block in blocks(text)
-    )
+_LINKED = re.compile(
+    r"(?P<code>(`+)(?!`).*?(?<!`)\2(?!`))|(?P<tag><)|(?P<picture>!(?=\[))(?P<empty>\[\])?"
+    r"|(?P<target>\]\()(?P<address>\s*[^)\s]*)|^(?P<name> {0,3}\[)(?=[^\]\n]+\]:\s*(?P<defined>\S*))",
+    re.S | re.M,
+)
+_WEB_ADDRESS = re.compile(r"\s*(?:https?://|mailto:)", re.I)
+
+
+def for_any_reader(text: str) -> str:
+    """Returns a Markdown text that does nothing by itself, in every reader.
+
+    Tags are shown as text, pictures become links, since loading one tells its server that the page was opened, and so
+    do only links to web pages and mail addresses.
+    """
+    return "".join(block.text if block.kind == "code" else _LINKED.sub(_defused, block.text) for block in blocks(text))
+
+
+def _defused(found: re.Match[str]) -> str:
+    if found["tag"]:
+        return "&lt;"
+    if found["picture"]:
+        return "[picture]" if found["empty"] else ""
+    if found["target"] and not _WEB_ADDRESS.match(found["address"]):
+        return f"]\\({found['address']}"
+    if found["name"] and not _WEB_ADDRESS.match(found["defined"]):
+        return f"{found['name'][:-1]}\\["
+    return found[0]
 
 
 def _fenced(block: Block) -> str:

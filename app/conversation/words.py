@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 
 from app.conversation.languages import ENGLISH, language
 
@@ -55,6 +56,16 @@ def asks_to_wait(text: str, code: str = ENGLISH) -> bool:
             return False
         place += size
     return place > 0
+
+
+def consents(text: str, code: str = ENGLISH) -> bool:
+    """Whether `text` as a whole allows what the assistant has asked for ("yes, do it"); not with any word more."""
+    return " ".join(fold(text.replace("-", " "))) in _consents(code)
+
+
+@cache
+def _consents(code: str) -> frozenset[str]:
+    return frozenset(" ".join(fold(phrase.replace("-", " "))) for phrase in language(code).consents)
 
 
 def is_echo(heard: str, said: str, code: str = ENGLISH) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 from app.conversation.events import AnswerMode, Event, SpeechDecided
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
 from app.conversation.languages import ENGLISH
+from app.conversation.speaking.clauses import spoken
 from app.conversation.speaking.revisions import (
     OracleAsked,
     OracleCompleted,
@@ -72,6 +73,7 @@ class CascadeFrontEnd:
     ) -> None:
         self._uses_openings = openings
         self._openings = Openings(voice, seed, code)
+        self._code = code
         self._revisions = Revisions()
         self._answer_mode: AnswerMode = answer_mode
         self._ahead = ClauseSynthesis(voice)
@@ -91,6 +93,7 @@ class CascadeFrontEnd:
 
     def __enter__(self) -> CascadeFrontEnd:
         self._ahead.voice.__enter__()
+        spoken("", self._code)  # compiles the rules of the language, which would hold up the first answer
         return self
 
     def __exit__(self, *exc: object) -> None:

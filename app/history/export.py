@@ -13,7 +13,7 @@ from app.audio.io.base import AudioError
 from app.backend.base import without_secrets
 from app.conversation import events as e
 from app.conversation.event_json import harmless_event, to_json
-from app.conversation.markdown import blocks, escaped, without_html
+from app.conversation.markdown import blocks, escaped, for_any_reader
 from app.history.base import ConversationView, ExportFormat, KeptTalk
 from app.history.sound import sound_seconds, write_sound
 from app.history.subtitles import SPEAKERS, subtitles
@@ -49,7 +49,7 @@ def _turn(timed: TimedTurn) -> Iterator[str]:
     yield f"**{SPEAKERS[turn.speaker]}**{backends} · {_clock(turn.started_at)}"
     yield ""
     words = (
-        without_html(turn.written.strip()) if turn.marked else escaped(" ".join((turn.written or turn.text).split()))
+        for_any_reader(turn.written.strip()) if turn.marked else escaped(" ".join((turn.written or turn.text).split()))
     )
     if turn.interrupted:
         at = f" at {_clock(timed.ended)}" if timed.ended is not None else ""

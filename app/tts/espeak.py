@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from app.tts.numerals import respelled
+
 
 class Espeak:
     """The espeak-ng phonemizer. The constructor changes the working directory."""
@@ -19,7 +21,7 @@ class Espeak:
 
         `voice`: an espeak-ng language code such as "en-us" or "de".
         """
-        return ["".join(sentence) for sentence in self._phonemizer.phonemize(voice, text)]
+        return ["".join(sentence) for sentence in self._phonemizer.phonemize(voice, respelled(text, voice))]
 
 
 def enter_data_folder() -> Path:

@@ -19,6 +19,7 @@ import numpy as np
 
 from app.models.onnx import cut_at, cut_from, import_onnxruntime, input_of, open_onnx
 from app.tts.espeak import enter_data_folder
+from app.tts.numerals import respelled
 from app.tts.word_times import word_spans
 from app.tts.worker import Answer, Speak, SpeakInParts, serve, speech
 
@@ -82,7 +83,7 @@ class Encoder:
         at = 0
         config = self.config
         scales = np.array([noise, config.length_scale * stretch, length_noise], np.float32)
-        for sentence in self._voice.phonemize(text):
+        for sentence in self._voice.phonemize(respelled(text, config.espeak_voice)):
             ids = self._voice.phonemes_to_ids(sentence)
             latents, lengths = self._voice.session.run(
                 None, {"input": np.array([ids], np.int64), "input_lengths": np.array([len(ids)]), "scales": scales}
@@ -126,7 +127,12 @@ def open_voice(model: Path, session: Any) -> tuple[Any, Callable[[str], str]]:
 
     config = PiperConfig.from_dict(json.loads(model.with_name(model.name + ".json").read_text("utf-8")))
     voice = PiperVoice(session=session, config=config, espeak_data_dir=enter_data_folder())
-    return voice, lambda word: "".join(phoneme for sentence in voice.phonemize(word) for phoneme in sentence)
+
+    def pronounce(word: str) -> str:
+        spelling = respelled(word, config.espeak_voice)
+        return "".join(phoneme for sentence in voice.phonemize(spelling) for phoneme in sentence)
+
+    return voice, pronounce
 
 
 def stretch_at(rate: float) -> float:

@@ -1,4 +1,4 @@
-"""The languages of conversations: phrases, word lists and readings, one module per language.
+"""The languages of conversations: phrases and word lists, one module per language.
 
 `Language` defines the fields; `english.py`, `german.py`, `spanish.py`, `french.py` and `italian.py` fill them in. A new
 language is a new module and an entry in `_MODULES`.
@@ -17,9 +17,6 @@ AUTOMATIC = "auto"
 _MODULES: Mapping[str, str] = {"en": "english", "de": "german", "es": "spanish", "fr": "french", "it": "italian"}
 CODES = tuple(_MODULES)
 
-NUMBER = r"(?<![\w.,])(\d+(?:[.,]\d+)*)"
-"""A number that is not part of a word, with points or commas as the language has them."""
-
 PROGRAMMING = frozenset("python javascript typescript java rust sql html css bash json yaml csv regex markdown".split())
 """Names that ask for code in every language."""
 
@@ -34,9 +31,12 @@ class Language:
     of half a second, and phrases that fill one of a second or more. `thinking`: says that the answer takes long because
     the model is thinking. `bridges`: phrases that correct what was said. `backchannels`: words that only encourage the
     speaker. `commands`: words that always interrupt. `waits`: phrases that, as the whole turn, ask the assistant to be
-    silent and wait. `on_screen`: a whole sentence that is spoken in place of code, and of a table. `written`: words
-    that ask for code or a table. `link`: spoken in place of a link. `material`: introduces documents in a prompt.
-    `readings`: what a voice misreads and what it should say, as pairs of a regular expression and its replacement.
+    silent and wait. `asks_consent`: asks the user to allow a tool call, whose arguments are on the screen, with the
+    tool's name in place of {}. `consents`: the phrases that, as the whole turn, allow it; `gives_consent` is the one
+    that the window writes for a button. `agreed` confirms it, in two sentences, since the first is spoken once the
+    second begins. `looking_up`: fills the wait for a tool. `on_screen`: a whole sentence that is spoken in place of
+    code, and of a table. `written`: words that ask for code or a table. `link`: spoken in place of a link. `material`:
+    introduces documents in a prompt, and `results` says in a prompt what the results of tools are.
 
     `question_words`: words with which questions begin that aren't answered by yes or no. `copulas`: forms of "to be".
     `auxiliaries`: verbs that make a statement together with another one. `genitives`: prepositions after which a name
@@ -64,6 +64,11 @@ class Language:
     backchannels: frozenset[str]
     commands: frozenset[str]
     waits: frozenset[str]
+    asks_consent: str
+    consents: frozenset[str]
+    gives_consent: str
+    agreed: str
+    looking_up: str
     question_words: frozenset[str]
     copulas: frozenset[str]
     auxiliaries: frozenset[str]
@@ -77,11 +82,16 @@ class Language:
     written: frozenset[str]
     link: str
     material: str
-    readings: tuple[tuple[str, str], ...]
+    results: str
     ordinals_with_point: bool = False
+
+
+def module_of(code: str) -> str:
+    """The name of the modules for a two-letter code; English if there are none for it."""
+    return _MODULES.get(code, "english")
 
 
 @cache
 def language(code: str) -> Language:
     """The language with a two-letter code; English if there is no module for it."""
-    return import_module(f"app.conversation.languages.{_MODULES.get(code, 'english')}").LANGUAGE
+    return import_module(f"app.conversation.languages.{module_of(code)}").LANGUAGE

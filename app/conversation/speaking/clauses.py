@@ -14,6 +14,7 @@ from functools import cache
 
 from app.conversation.languages import ENGLISH, Language, language
 from app.conversation.markdown import Block, blocks, may_have_blocks
+from app.conversation.reading.grammar import Replacement, Rule, first_rules, later_rules
 from app.conversation.words import fold
 
 
@@ -40,14 +41,10 @@ def aloud_parts(parts: Sequence[Block], code: str = ENGLISH) -> Iterator[tuple[B
             announced = part.kind
 
 
-_Rules = tuple[tuple[re.Pattern[str], str], ...]
+def _compiled(*rules: tuple[str, str, int]) -> tuple[Rule, ...]:
+    return tuple((frozenset[str](), re.compile(pattern, flags), replacement) for pattern, replacement, flags in rules)
 
 
-def _compiled(*rules: tuple[str, str, int]) -> _Rules:
-    return tuple((re.compile(pattern, flags), replacement) for pattern, replacement, flags in rules)
-
-
-_NAMES = _compiled((r"\b([CF])#(?!\w)", r"\1 sharp", 0))
 _MARKUP = _compiled(
     (r"[^\S\n]{2,}|[^\S\n ]", " ", 0),  # first: the rules below match single blanks
     # The end of a paragraph, a heading and an item of a list is heard.
@@ -56,23 +53,27 @@ _MARKUP = _compiled(
     (r"(?<=[\w)])([*_`]*) ?\n(?= ?(?:[-*+•]|\d{1,2}[.)]) )", r".\1\n", 0),
     (r" ?\n\s*", "\n", 0),
     (r"<\|[^|>\s]*\|>|<(?:start|end)_of_turn>|</?s>", " ", 0),  # tokens of a model with a wrong template
-    (r"!?\[([^\]]+)\]\([^)\s]*\)", r"\1", 0),
+    (r"!?\[([^\]]+)\]\((?:[^()\s]|\([^()\s]*\))*\)", r"\1", 0),
 )
-_LINK = re.compile(r"https?://\S+")
+_NO_LINK = r"\s<>()\u3000-\u303f\uff00-\uff65"
+"""Ends a link: blanks, brackets, and the punctuation of East Asian texts."""
+_LINK = re.compile(rf"<?(?:https?://|www\.)[^{_NO_LINK}]+(?:\([^\s()]*\)[^{_NO_LINK}]*)*(?<![.,;:!?'\"”»])>?")
 _NO_ORDINAL = (
     r"(?!\d{1,2}\.\s+(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|Jahrhundert"
     r"|Weltkrieg|Platz|Klasse|Stock|FC)\b)"
 )
 """Excludes German ordinals, such as “3. Oktober”, from the list numbers."""
 _LISTS = _compiled(
-    (rf"^\s*{_NO_ORDINAL}(?:[-*+•]|#{{1,6}}|\d{{1,2}}[.)])\s+", " ", re.M),
+    (r"^\s*(?:>(?!\d) ?)+", " ", re.M),
+    (rf"^\s*{_NO_ORDINAL}(?:[-*+•]|#{{1,6}}|\d{{1,2}}[.)])\s+(?:\[[ xX]\]\s+)?", " ", re.M),
     (rf"(?<=[:.!?])\s+{_NO_ORDINAL}\d{{1,2}}[.)]\s+(?=\**[A-Z])", " ", 0),
     (r"\*\*|__", "", 0),
     (r"(?:(?:\s+|^)[*×·÷/+=≈≤≥√^&$€£%°→⇒<>|#•-]+)+$", "", 0),  # signs at the end belong to words to come
 )
 _SIGNS = _compiled(
     (r"\s*(?:→|⇒|->|=>)\s*", ", ", 0),
-    (r"[*_`#~|<>{}\[\]\\^]+", "", 0),
+    (r"(?<=[a-z0-9])_(?=[a-z0-9])", " ", 0),
+    (r"[*_`#~|<>{}\[\]^]+|\\(?!\w)|(?<![\w:])\\", "", 0),
     (r"\$(?=[A-Za-z(])|(?<=[A-Za-z)])\$(?!\d)", "", 0),  # around a formula
     (r"[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F\u200D]+", "", 0),  # emoji
     (r"\s{2,}|[^\S ]", " ", 0),
@@ -80,11 +81,10 @@ _SIGNS = _compiled(
 
 
 @functools.cache
-def _rules(code: str) -> _Rules:
+def _rules(code: str) -> tuple[Rule, ...]:
     """All rules of a language in their order."""
     one = language(code)
-    readings = _compiled(*((pattern, replacement, 0) for pattern, replacement in one.readings))
-    return (*_NAMES, *_MARKUP, (_LINK, one.link), *_LISTS, *readings, *_SIGNS)
+    return (*first_rules(code), *_MARKUP, (frozenset("w/"), _LINK, one.link), *_LISTS, *later_rules(code), *_SIGNS)
 
 
 class _Aligned:
@@ -98,11 +98,12 @@ class _Aligned:
             self.ends += range(place + 1, end + 1) if said is block.text else [end] * len(said)
             place = end
 
-    def replace(self, pattern: re.Pattern[str], replacement: str) -> None:
-        """Replaces every match of `pattern`, as `re.sub` does."""
+    def replace(self, pattern: re.Pattern[str], replacement: Replacement) -> bool:
+        """Replaces every match of `pattern`, as `re.sub` does; returns whether there is one."""
         texts, ends, last = list[str](), list[int](), 0
         for match in pattern.finditer(self.text):
-            old, new = match.group(), match.expand(replacement)
+            old = match.group()
+            new = match.expand(replacement) if isinstance(replacement, str) else replacement(match)
             texts += (self.text[last : match.start()], new)
             ends += self.ends[last : match.start()]
             shared = _shared(old, new)
@@ -115,6 +116,7 @@ class _Aligned:
         if texts:
             self.text = "".join([*texts, self.text[last:]])
             self.ends = ends + self.ends[last:]
+        return bool(texts)
 
 
 def _shared(one: str, other: str) -> int:
@@ -126,8 +128,10 @@ def _shared(one: str, other: str) -> int:
 def spoken_form(text: str, code: str, whole: bool) -> tuple[str, tuple[int, ...]]:
     """Returns what a voice says for an answer, and for each character of that how many of the answer's it reaches."""
     form = _Aligned(aloud_parts(blocks(text, whole=whole), code))
-    for pattern, replacement in _rules(code):
-        form.replace(pattern, replacement)
+    letters = set(form.text)
+    for needed, pattern, replacement in _rules(code):
+        if (not needed or not needed.isdisjoint(letters)) and form.replace(pattern, replacement):
+            letters = set(form.text)
     first, last = len(form.text) - len(form.text.lstrip()), len(form.text.rstrip())
     return form.text[first:last], tuple(form.ends[first:last])
 

