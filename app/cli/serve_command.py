@@ -15,7 +15,7 @@ import ssl
 from pathlib import Path
 from typing import Any
 
-from app.cli.arguments import add_backend, add_engine, choice_of, port_number, whole_number
+from app.cli.arguments import add_backend, add_engine, choice_of, dollars, port_number, whole_number
 from app.cli.interrupts import unless, until_interrupted
 from app.cli.output import OutputLost, Terminal
 from app.diagnostics.redaction import redact
@@ -27,6 +27,8 @@ from app.untrusted.limits import VOICE_KEY
 from app.untrusted.text import one_line
 
 KEY_VARIABLE = "KAME_SERVER_KEY"
+SHORTEST_KEY = 16
+"""Of a key that keeps out other machines, in characters."""
 
 
 def server_key(host: str, file: Path | None) -> tuple[str, bool]:
@@ -35,6 +37,11 @@ def server_key(host: str, file: Path | None) -> tuple[str, bool]:
     The key is redacted from the log from then on.
     """
     key = _given_key(file)
+    if key and len(key) < SHORTEST_KEY and not _is_loopback(host):
+        raise UserError(
+            f"This key is too short to keep others out beyond this machine: it has {len(key)} letters. Give one of at "
+            f"least {SHORTEST_KEY}, or leave it out, and one is made."
+        )
     made = not key and not _is_loopback(host)
     if made:
         key = secrets.token_urlsafe(24)
@@ -115,6 +122,12 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     )
     serve.add_argument("--certificate", type=Path, default=None, metavar="FILE", help="for wss: a chain in PEM")
     serve.add_argument("--certificate-key", type=Path, default=None, metavar="FILE", help="its private key")
+    serve.add_argument(
+        "--cap", type=dollars, default=0.0, metavar="DOLLARS", help="what all conversations of this run may cost"
+    )
+    serve.add_argument(
+        "--client-cap", type=dollars, default=0.0, metavar="DOLLARS", help="what those with one address may cost"
+    )
     serve.add_argument("--at-once", type=whole_number, default=1, metavar="N", help="conversations at a time")
     serve.add_argument(
         "--frontend", default="cascade", choices=tuple(key for key, spec in FRONT_ENDS.items() if not spec.elsewhere)
@@ -135,6 +148,7 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
 async def _serve(args: argparse.Namespace, terminal: Terminal) -> int:
     from app import main as compose
     from app.models.pool import MODELS
+    from app.server.admission import Purse
     from app.server.server import VoiceServer
 
     key, made = server_key(args.host, args.key_file)
@@ -155,6 +169,7 @@ async def _serve(args: argparse.Namespace, terminal: Terminal) -> int:
             port=args.port,
             key=key,
             at_once=max(1, args.at_once),
+            purse=Purse(args.cap, args.client_cap),
             tls=server_tls(args.certificate, args.certificate_key),
             tell=tell,
             errors=compose.USER_ERRORS,
@@ -168,6 +183,11 @@ async def _serve(args: argparse.Namespace, terminal: Terminal) -> int:
                     return 0
                 await server.start()
                 _announce(terminal, f"{_address(args, server.port)}{PATH}", key if made else "")
+                if args.certificate is None and not _is_loopback(args.host):
+                    terminal.note(
+                        "Speech and the key cross the network unencrypted, so others in it can listen. Give a "
+                        "--certificate, unless you trust all who are in it."
+                    )
                 await stopped.wait()
     if lost:
         raise lost[0]

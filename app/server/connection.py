@@ -16,6 +16,8 @@ from app.server.served_talk import MOST_EVENTS, ServedTalk
 
 MOST_WAITING = round(10.0 / FRAME_SECONDS)
 """Maximum number of audio frames in the send queue (10 s). A client that falls further behind is disconnected."""
+SILENT_SECONDS = 60.0
+"""A client that sends no sound for so long gives its place to others. Digital silence is sound, too."""
 UNREADABLE = 1003
 """The WebSocket close code for data that can't be decoded."""
 POLICY = 1008
@@ -39,6 +41,8 @@ class ClientConnection:
         self._socket = socket
         self._after = after
         self._outgoing: asyncio.Queue[np.ndarray | e.Event] = asyncio.Queue()
+        self._heard_at = 0.0  # when sound came last
+        self._silent = False  # for so long that it has lost its place
         self._frames = 0  # the number of audio frames in the queue
         self._skips_frame = not self.wants_events
         self._cut: asyncio.Future[str] = asyncio.get_running_loop().create_future()  # why the client is disconnected
@@ -85,7 +89,7 @@ class ClientConnection:
             pass
         finally:
             talk.leave(self)
-        return not known or self._socket.close_code in LEFT
+        return not known or self._silent or self._socket.close_code in LEFT
 
     async def _exchange(self, talk: ServedTalk) -> None:
         tasks = [
@@ -94,6 +98,7 @@ class ClientConnection:
                 ("hear the client", self._receive(talk)),
                 ("speak to the client", self._transmit()),
                 ("watch the client", self._watch()),
+                ("listen for silence", self._notice_silence()),
                 ("watch the talk", talk.ended()),
             )
         ]
@@ -110,6 +115,7 @@ class ClientConnection:
         decoder = OpusDecoder()
         async for message in self._socket:
             if isinstance(message, bytes) and message[:1] == bytes([AUDIO]):
+                self._heard_at = asyncio.get_running_loop().time()
                 try:
                     talk.source.push(decoder.push(message[1:]))
                 except OpusError as error:
@@ -128,6 +134,15 @@ class ClientConnection:
                 await self._socket.send(event_json(item))
             if isinstance(item, e.AssistantSaid):
                 await self._socket.send(bytes([TEXT]) + f"{'' if item.glued else ' '}{item.text}".encode())
+
+    async def _notice_silence(self) -> None:
+        now = asyncio.get_running_loop().time
+        self._heard_at = now()
+        while (left := self._heard_at + SILENT_SECONDS - now()) > 0:
+            await asyncio.sleep(left)
+        self._silent = True
+        self._cut_off("No sound came for a minute.")
+        await asyncio.Event().wait()  # the connection is closed by `_watch`
 
     async def _watch(self) -> None:
         await self._socket.close(POLICY, await self._cut)

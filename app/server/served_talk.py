@@ -16,6 +16,7 @@ import numpy as np
 from app.audio.io.pushed import PushedSource, SendingSink
 from app.conversation import events as e
 from app.frontend.remote.protocol import RELAYED, Welcome, event_json
+from app.server.admission import Purse
 from app.session.session import Session
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 MOST_EVENTS = 2_000
 """Maximum number of buffered events: about a hundred per second for as long as a session waits for its client."""
+LEAST_CAP = 1e-9
+"""A spending cap in US dollars that stops the session; 0 would mean no cap."""
 MOST_CHARS = 1_000_000
 """Maximum total length of the buffered events in serialised form, in characters."""
 
@@ -69,10 +72,21 @@ MakeTalk = Callable[[PushedSource, SendingSink], Awaitable[Session]]
 class ServedTalk:
     """A session that serves one client at a time, which `join` connects and `leave` disconnects.
 
-    `make`: creates the session when `begin` is called. `tell`: called with the message of each failure.
+    - `make`: creates the session when `begin` is called.
+    - `tell`: called with the message of each failure.
+    - `purse`: what it may cost; `payer`: the address that it is held with.
     """
 
-    def __init__(self, make: MakeTalk, tell: Callable[[str], object] = lambda line: None) -> None:
+    def __init__(
+        self,
+        make: MakeTalk,
+        tell: Callable[[str], object] = lambda line: None,
+        purse: Purse | None = None,
+        payer: str = "",
+    ) -> None:
+        self.cost = 0.0
+        """What it has cost so far, in US dollars."""
+        self._purse, self._payer = purse or Purse(), payer
         self.token = secrets.token_urlsafe(16)
         self.source = PushedSource("client")
         self._loop = asyncio.get_running_loop()
@@ -90,6 +104,7 @@ class ServedTalk:
         session = await self._make(self.source, SendingSink("client", self._send))
         await session.__aenter__()
         self._session = session
+        self._limit_cost()
         session.add_listener(self._on_event)
         self._ending = asyncio.create_task(session.ended(), name="a talk's end")
         self.left_at = self._loop.time()
@@ -139,7 +154,17 @@ class ServedTalk:
         if self._client is not None:
             self._client.hear(samples)
 
+    def _limit_cost(self) -> None:
+        """Lets the session cost what is left, which other conversations may have spent of, too."""
+        left = self._purse.left(self._payer)
+        if left is not None and self._session is not None:
+            self._session.change(cap=max(self.cost + left, LEAST_CAP))
+
     def _on_event(self, event: e.Event) -> None:
+        if isinstance(event, e.OracleCounted) and event.cost:
+            self.cost += event.cost
+            self._purse.spend(self._payer, event.cost)
+            self._limit_cost()
         if isinstance(event, e.Failure | e.Notice):
             self._tell(event.sentence)
         if isinstance(event, RELAYED):

@@ -32,6 +32,17 @@ class RedirectRefused(Refused):
         self.to = to
 
 
+class ProxyRefused(Refused):
+    """Raised for a server that this machine's settings have reached by a proxy that can't be used.
+
+    `proxy`: its address, without user and password.
+    """
+
+    def __init__(self, proxy: str) -> None:
+        super().__init__(f"the proxy on the way to it ({proxy}) is of a kind that can't be used")
+        self.proxy = proxy
+
+
 def refusal_in(error: BaseException | None) -> Refused | None:
     """Returns the first `Refused` in an error's chain of causes, including exception groups, or None."""
     seen: set[int] = set()

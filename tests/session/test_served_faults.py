@@ -3,19 +3,25 @@
 import asyncio
 import contextlib
 import json
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import trustme
 from websockets.asyncio.client import connect
 from websockets.asyncio.server import ServerConnection as Socket
 from websockets.asyncio.server import serve
 from websockets.exceptions import ConnectionClosed
 
+from app.audio.io.files import FileSink, FileSource
 from app.audio.io.opus import OpusEncoder
 from app.audio.io.pushed import PushedSource, SendingSink
+from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
-from app.conversation.frame import FRAME_SECONDS, Frame
+from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame
 from app.conversation.turns.floor import Interrupt, TakeFloor
 from app.frontend.base import FrontEndError, FrontEndStep
 from app.frontend.remote import connection as remote_connection
@@ -23,9 +29,15 @@ from app.frontend.remote.address import read_address
 from app.frontend.remote.connection import ServerConnection
 from app.frontend.remote.frontend import RemoteFrontEnd
 from app.frontend.remote.protocol import EVENTS, Welcome, event_json, welcome_json
+from app.server import connection as server_connection
 from app.server import server as server_module
+from app.server.admission import GONE_SECONDS, MOST_OF_ADDRESS, Purse
+from app.session.control import SessionChoice
+from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
+from tests.support import sounds
 from tests.support.faulty_network import faulty_network
+from tests.support.scripted import ScriptedTranscriber, ScriptedVoiceActivity
 from tests.support.served import ROOM, client, relayed, said, scripted_server, scripted_session, served, until
 
 WELCOME = welcome_json(Welcome("token", "cascade", "Embedded", "smollm2"))
@@ -251,3 +263,78 @@ async def test_a_new_conversation_has_revisions_of_its_own(monkeypatch: pytest.M
     first, second = relayed(steps, e.OracleDelta)
     assert (first.text, second.text) == ("thought 1", "thought 2")
     assert first.revision != second.revision
+
+
+@pytest.mark.parametrize("secure", [False, True])
+async def test_connections_are_counted_before_their_handshakes(secure: bool) -> None:
+    server_side, client_side = None, None
+    if secure:
+        server_side, client_side = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.create_default_context()
+        authority = trustme.CA()
+        authority.issue_cert("127.0.0.1").configure_cert(server_side)
+        authority.configure_trust(client_side)
+    told: list[str] = []
+    async with scripted_server(tls=server_side, tell=told.append) as server:
+        idle = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(MOST_OF_ADDRESS)]
+        await until(lambda: len(server._door._open) == MOST_OF_ADDRESS)
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        assert (await reader.read()).startswith(b"HTTP/1.1 429 ") and len(told) == 1
+        for _, waiting in (*idle, (reader, writer)):
+            waiting.close()
+        await until(lambda: not server._door._open)
+        await asyncio.sleep(GONE_SECONDS)
+        url = f"{'wss' if secure else 'ws'}://127.0.0.1:{server.port}/api/chat"
+        async with connect(url, ssl=client_side, proxy=None) as guest:
+            assert await guest.recv() == b"\x00"
+        await until(lambda: not server._door._open)
+
+
+async def test_a_client_that_sends_no_sound_loses_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_connection, "SILENT_SECONDS", 0.3)
+    async with scripted_server() as server:
+        url = f"ws://127.0.0.1:{server.port}/api/chat"
+        async with connect(url, subprotocols=[EVENTS], proxy=None) as silent:
+            with pytest.raises(ConnectionClosed):
+                while True:
+                    await silent.recv()
+            async with connect(url, subprotocols=[EVENTS], proxy=None) as second, asyncio.timeout(8):
+                assert "welcome" in json.loads(await second.recv()), "its conversation is over"
+
+
+async def test_a_server_that_has_spent_its_money_takes_no_client() -> None:
+    purse = Purse(cap=0.5)
+    purse.spend("192.0.2.9", 0.5)
+    async with (
+        scripted_server(purse=purse) as server,
+        connect(f"ws://127.0.0.1:{server.port}/api/chat", proxy=None) as guest,
+    ):
+        with pytest.raises(ConnectionClosed) as closed:
+            await guest.recv()
+        assert closed.value.rcvd is not None and "spent as much as it may" in closed.value.rcvd.reason
+
+
+async def test_a_server_that_never_stops_talking_ends_with_the_sound_that_was_asked_with(tmp_path: Path) -> None:
+    """At a bound after the end of the file."""
+
+    async def talks_on(socket: Socket) -> None:
+        await socket.send(WELCOME)
+        await socket.send(b"\x00")
+        encoder, sound = OpusEncoder(), np.full(FRAME_SAMPLES, 0.1, np.float32)
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                await socket.send(b"\x01" + encoder.push(sound))
+                await socket.send(b"\x02 more")
+                await asyncio.sleep(FRAME_SECONDS / 2)
+
+    async with misbehaving(talks_on) as url:
+        parts = SessionParts(
+            frontend=RemoteFrontEnd(url),
+            transcriber=ScriptedTranscriber([]),
+            voice_activity=ScriptedVoiceActivity([]),
+            backend=ScriptedBackend(lambda request: answer("No.")),
+            source=FileSource(sounds.write(tmp_path / "q.wav", sounds.room(1.0, dbfs=-40.0))),
+            sink=FileSink(tmp_path / "a.wav"),
+        )
+        config = SessionConfig(SessionChoice(duplex=True), pace="real", max_answer_seconds=1.0)
+        async with asyncio.timeout(20), Session(parts, config) as session:
+            await session.ended()

@@ -9,6 +9,8 @@ from urllib.parse import quote, urlsplit
 
 from app.frontend.base import FrontEndError
 from app.frontend.remote.protocol import AFTER_PARAMETER, AGAIN_LATER, PATH, PORT, SESSION_PARAMETER
+from app.untrusted.limits import ProxyRefused
+from app.untrusted.proxies import in_own_network
 
 BROKEN = 1011
 """The WebSocket status "internal error": the server couldn't start a conversation, or failed during it."""
@@ -29,10 +31,10 @@ def explain(error: BaseException | None, address: ServerAddress, *, was_ready: b
             return _busy(place)
         if error.rcvd.code == BROKEN:
             return f"{place} can't hold a conversation now. Check its output, and try again."
-    if isinstance(error, ImportError):
+    if isinstance(error, ProxyRefused):
         return (
-            f"The way to {place[0].lower()}{place[1:]} leads through a SOCKS proxy, which can't be used for it. Take "
-            "the server out of this machine's proxy settings (NO_PROXY), or name an HTTP proxy there."
+            f"The way to {place[0].lower()}{place[1:]} leads through {error.proxy}, a proxy of a kind that can't be "
+            "used. Take the server out of this machine's proxy settings (NO_PROXY), or name an HTTP proxy there."
         )
     if isinstance(error, (InvalidProxy, ProxyError)):
         return (
@@ -87,6 +89,8 @@ def _of_status(status: int, address: ServerAddress) -> str:
         )
     if status == 503:
         return _busy(place)
+    if status == 429:
+        return f"{place} has too many connections open. Close those that you don't need, and try again in a minute."
     return f"{place} does not speak Moshi's protocol (it answered {status}). Check its address and port."
 
 
@@ -119,12 +123,7 @@ class ServerAddress:
     @property
     def may_have_key(self) -> bool:
         """Whether a key may be sent to the server, which requires TLS or a private network."""
-        if self.secure or self.local:
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_private
-        except ValueError:
-            return "." not in self.host or self.host.endswith((".local", ".lan", ".home", ".internal"))
+        return self.secure or in_own_network(self.host)
 
     def url(self, session: str = "", after: int = 0) -> str:
         """Returns the URL to connect to.

@@ -35,6 +35,7 @@ from app.frontend.remote.protocol import (
     words_of,
 )
 from app.untrusted.limits import VOICE_EVENT
+from app.untrusted.proxies import proxy_for
 
 
 def connect_to(address: ServerAddress, key: str, session: str, after: int) -> Any:
@@ -60,7 +61,7 @@ def connect_to(address: ServerAddress, key: str, session: str, after: int) -> An
         subprotocols=[EVENTS],
         additional_headers={"Authorization": f"Bearer {key}"} if key else None,
         user_agent_header="KAME Desktop",
-        proxy=True if address.secure and not address.local else None,  # without TLS a proxy would see the key
+        proxy=proxy_for(address.url(session, after)) if address.secure else None,  # without TLS it would see the key
         compression=None,
         max_size=VOICE_EVENT.bytes,
         open_timeout=10,

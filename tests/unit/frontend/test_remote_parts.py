@@ -21,6 +21,7 @@ from app.frontend.remote.connection import FIRST_REVISION, MOST_UNSTEADY, STEADY
 from app.frontend.remote.frontend import RemoteFrontEnd, ServerAnswer
 from app.frontend.remote.playout import MOST_DEPTH, MOST_ITEMS, MOST_WAITING, STEADY_FRAMES, Playout, PlayoutFull
 from app.frontend.remote.protocol import Welcome, event_json, read_text_message, welcome_json, words_of
+from app.untrusted.limits import ProxyRefused
 from tests.support.served import scripted_server
 
 
@@ -61,10 +62,13 @@ def test_a_key_crosses_the_internet_only_encrypted() -> None:
         assert RemoteFrontEnd(address, "a-key-of-mine").address.may_have_key
 
 
-def test_a_proxy_stands_between_only_where_it_can_see_no_key() -> None:
+def test_a_proxy_stands_between_only_where_it_can_see_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("https_proxy", "http://proxy.example:3128")
     for address in ("ws://192.168.1.20", "ws://den", "ws://talk.example.org", "wss://127.0.0.1"):
         assert connect_to(read_address(address), "", "", 0).proxy is None
-    assert connect_to(read_address("wss://talk.example.org"), "a-key-of-mine", "", 0).proxy is True
+    assert (
+        connect_to(read_address("wss://talk.example.org"), "a-key-of-mine", "", 0).proxy == "http://proxy.example:3128"
+    )
 
 
 def test_text_messages_there_and_back() -> None:
@@ -296,10 +300,11 @@ def closed(code: int) -> ConnectionClosedError:
         (status(403), "refuses connections by this name"),
         (status(404), "does not speak Moshi's protocol (it answered 404)"),
         (status(503), "busy with another conversation"),
+        (status(429), "too many connections"),
         (closed(1013), "busy with another conversation"),
         (closed(1011), "can't hold a conversation now"),
         (closed(1008), "does not answer"),
-        (ImportError("python-socks"), "SOCKS proxy"),
+        (ProxyRefused("socks5://127.0.0.1:1080"), "socks5://127.0.0.1:1080, a proxy of a kind"),
         (InvalidProxy("ftp://x", "no proxy"), "proxy"),
         (ssl.SSLCertVerificationError(1, "self-signed"), "can't be trusted"),
         (ssl.SSLError(1, "WRONG_VERSION_NUMBER"), "ws:// instead of wss://"),

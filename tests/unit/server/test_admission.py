@@ -6,8 +6,18 @@ import pytest
 from websockets.datastructures import Headers
 
 from app.conversation import events as e
+from app.server import admission
+from app.server.admission import (
+    FORWARDED,
+    GONE_SECONDS,
+    MOST_OF_ADDRESS,
+    MOST_SOCKETS,
+    Door,
+    Purse,
+    read_request,
+    refusal,
+)
 from app.server.served_talk import MOST_CHARS, MOST_EVENTS, EventLog
-from app.server.server import read_request, refusal
 
 LOCAL = {"Host": "127.0.0.1:8998"}
 
@@ -26,6 +36,7 @@ def refused(target: str, headers: Mapping[str, str], key: str = "") -> int:
         ({**LOCAL, "Origin": "http://localhost:3000"}, 0),
         ({**LOCAL, "Origin": "https://example.org"}, 403),  # a page that a browser of this machine shows
         ({**LOCAL, "Origin": "null"}, 403),
+        *(({**LOCAL, name: "203.0.113.9"}, 403) for name in FORWARDED),  # a proxy in front of it
         ({"Host": "rebound.example.org:8998"}, 403),  # a name that was made to lead to loopback
         ({}, 403),
         ({"Host": "[::"}, 403),
@@ -104,3 +115,96 @@ def test_the_newest_events_are_kept() -> None:
     assert given(log, 0) == list(range(101, MOST_EVENTS + 101)) and log.before(0) == 100
     long = filled(100, "w" * (MOST_CHARS // 10))
     assert given(long, 0) == list(range(101 - len(given(long, 0)), 101)) and 5 <= len(given(long, 0)) < 10
+
+
+class Transport:
+    """A connection from an address; `ended` if the server has broken it off."""
+
+    def __init__(self, host: str) -> None:
+        self._peer = (host, 50_000)
+        self.ended = False
+
+    def get_extra_info(self, name: str) -> object:
+        return self._peer if name == "peername" else None
+
+    def abort(self) -> None:
+        self.ended = True
+
+
+def test_an_address_has_a_few_connections_and_is_told_so() -> None:
+    told, clock = list[str](), [0.0]
+    door = Door(told.append, lambda: clock[0])
+    mine = [Transport("192.0.2.1") for _ in range(MOST_OF_ADDRESS)]
+    assert [door.enter(one) for one in mine] == [None] * MOST_OF_ADDRESS
+    for _ in range(3):
+        refused = door.enter(Transport("192.0.2.1"))
+        assert refused is not None and refused.startswith(b"HTTP/1.1 429 ") and b"192.0.2.1 opens more" in refused
+    assert len(told) == 1, "not once for each"
+    door.leave(mine[0])
+    assert door.refusal(("192.0.2.1", 1)) is not None, "it counts for a while, since it was not admitted"
+    clock[0] += GONE_SECONDS
+    assert door.enter(Transport("192.0.2.1")) is None
+    door.admit(mine[1])
+    door.leave(mine[1])
+    assert door.enter(Transport("192.0.2.1")) is None
+    assert door.enter(Transport("192.0.2.2")) is None
+    many = [door.enter(Transport(f"2001:db8::{n + 1:x}")) for n in range(MOST_OF_ADDRESS + 1)]
+    assert many[-1] is not None and not any(many[:-1]), "a client of IPv6 has all addresses of its network"
+
+
+def test_a_flood_keeps_nobody_out_and_ends_no_conversation() -> None:
+    door = Door()
+    guest = Transport("192.0.2.200")
+    assert door.enter(guest) is None
+    door.admit(guest)
+    flood = [Transport(f"192.0.2.{n // MOST_OF_ADDRESS}") for n in range(MOST_SOCKETS - 1)]
+    assert not any(door.enter(one) for one in flood)
+    newcomer = Transport("192.0.2.201")
+    assert door.enter(newcomer) is None
+    assert flood[0].ended and not any(one.ended for one in (*flood[1:], guest)), "the oldest makes room"
+    door.admit(newcomer)
+
+
+def test_a_server_that_is_full_of_conversations_says_so() -> None:
+    door = Door()
+    for n in range(MOST_SOCKETS):
+        transport = Transport(f"192.0.2.{n}")
+        assert door.enter(transport) is None
+        door.admit(transport)
+    assert b"takes no more" in (door.enter(Transport("192.0.2.250")) or b"")
+
+
+async def test_wrong_keys_take_longer_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr(admission.asyncio, "sleep", sleep)
+    door, one, other = Door(), Transport("192.0.2.1"), Transport("192.0.2.2")
+    for _ in range(6):
+        await door.pause(one)
+    await door.pause(other)
+    assert waited[:6] == sorted(waited[:6]) and waited[5] >= 2 and waited[6] == waited[0]
+    assert door.enter(one) is None
+    door.admit(one)
+    await door.pause(one)
+    assert waited[-1] == waited[0], "a right key ends it"
+
+
+def test_the_purse_is_for_all_and_for_each() -> None:
+    assert Purse().left("a") is None
+    purse = Purse(cap=1.0, client_cap=0.6)
+    purse.spend("a", 0.5)
+    assert purse.left("a") == pytest.approx(0.1) and purse.left("b") == pytest.approx(0.5)
+    purse.spend("b", 0.6)
+    assert purse.left("a") == purse.left("b") == 0.0 and purse.spent == pytest.approx(1.1)
+
+
+def test_a_connection_that_is_asked_about_when_it_is_accepted_is_counted_once() -> None:
+    door = Door()
+    for _ in range(MOST_OF_ADDRESS):
+        assert door.refusal(("192.0.2.1", 1)) is None
+    assert door.refusal(("192.0.2.1", 1)) is not None
+    assert not any(door.enter(Transport("192.0.2.1")) for _ in range(MOST_OF_ADDRESS))
+    assert door.enter(Transport("192.0.2.1")) is not None

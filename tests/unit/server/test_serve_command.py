@@ -67,6 +67,13 @@ def test_beyond_this_machine_a_key_is_made() -> None:
     assert made and len(key) >= 24 and key not in redactor()(f"with {key}")
 
 
+def test_a_short_key_keeps_nobody_out_beyond_this_machine(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("sesame\n")
+    assert server_key("127.0.0.1", tmp_path / "key") == ("sesame", False)
+    with pytest.raises(UserError, match=r"too short .* it has 6 letters"):
+        server_key("0.0.0.0", tmp_path / "key")
+
+
 @pytest.mark.parametrize("content", [b"", b" \n", b"\xef\xbb\xbf\n", b"\xff\xfe", b"two words", b"k" * 5_000])
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
 def test_a_file_that_holds_no_key_opens_no_server(tmp_path: Path, content: bytes, host: str) -> None:
@@ -117,6 +124,16 @@ def test_the_document_is_printed_when_serving_begins(
     assert document["ok"] and document["address"].startswith(f"ws://{host}:")
     assert document["address"].endswith("/api/chat")
     assert ("key" in document) == (host == "0.0.0.0")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_that_speech_goes_unencrypted_beyond_this_machine_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], scripted: None, host: str
+) -> None:
+    announced(monkeypatch, lambda address, key: signal.raise_signal(signal.SIGINT))
+    assert main(["serve", "--port", "0", "--host", host]) == 0
+    printed = capsys.readouterr()
+    assert ("cross the network unencrypted" in printed.out + printed.err) == (host == "0.0.0.0")
 
 
 def test_ctrl_c_ends_it_while_it_loads(
