@@ -28,6 +28,7 @@ from typing import Any, TextIO
 import platformdirs
 
 from app.diagnostics.redaction import Redactor, redactor
+from app.platform.files import private_folder
 from app.settings.paths import APP_NAME
 
 WAITING_MOST = 10_000
@@ -112,14 +113,33 @@ class RecordQueue(QueueHandler):
 
 
 class Writer(logging.Handler):
-    """Formats and redacts records, and passes them to the log, file and stream. Must be called from one thread only."""
+    """Formats and redacts records, and passes them to the log, file and stream. Must be called from one thread only.
 
-    def __init__(self, log: Log, hide: Redactor, file: RotatingFileHandler | None, stream: TextIO | None) -> None:
+    `reopen`: opens the file again once it can't be written, such as when no file could be opened for a while. It raises
+    OSError.
+    """
+
+    def __init__(
+        self,
+        log: Log,
+        hide: Redactor,
+        file: RotatingFileHandler | None,
+        stream: TextIO | None,
+        reopen: Callable[[], RotatingFileHandler] | None = None,
+    ) -> None:
         super().__init__()
+        self._reopen = reopen
+        self._try_at = time.monotonic() + REOPEN_SECONDS
         self._log = log
         self._hide = hide
         self._file = file
         self._stream = stream
+
+    def close(self) -> None:
+        """Closes the file."""
+        if self._file is not None:
+            self._file.close()
+        super().close()
 
     def handle(self, record: Any) -> bool:
         """Handles a record. Errors are logged rather than raised, so that the thread keeps running."""
@@ -158,17 +178,28 @@ class Writer(logging.Handler):
 
     def _keep(self, at: float, level: int, where: str, message: str, details: str = "", thread: str = "") -> None:
         entry = self._log.add(at, level, where, message, details, thread)
+        if self._file is None and self._reopen is not None and time.monotonic() >= self._try_at:
+            self._try_at = time.monotonic() + REOPEN_SECONDS
+            with contextlib.suppress(OSError):
+                self._file = self._reopen()
         if self._file is not None:
             try:
                 _write(self._file, entry.text())
             except OSError as error:
+                with contextlib.suppress(OSError):
+                    self._file.close()
                 self._file = None
                 self._log.folder = None
+                self._try_at = time.monotonic() + REOPEN_SECONDS
                 why = f"The log can't be written any longer ({error.strerror or error}); it is kept in memory alone."
                 self._log.add(at, logging.WARNING, __name__, why)
         if self._stream is not None and level >= logging.WARNING:
             with contextlib.suppress(OSError, ValueError):  # the terminal was closed
                 print(entry.text(), file=self._stream, flush=True)
+
+
+REOPEN_SECONDS = 30.0
+"""How often a file that can't be written is tried again."""
 
 
 class PrivateFile(RotatingFileHandler):
@@ -302,22 +333,28 @@ def start_logging(
     hide.learn(os.environ)
     file: RotatingFileHandler | None = None
     trouble = ""
+
+    def open_file() -> RotatingFileHandler:
+        assert folder is not None
+        private_folder(folder)
+        opened = PrivateFile(
+            folder / "kame.log",
+            maxBytes=FILE_BYTES,
+            backupCount=FILES - 1,
+            encoding="utf-8",
+            errors="backslashreplace",
+        )
+        log.folder = folder
+        return opened
+
     if folder is not None:
         try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            file = PrivateFile(
-                folder / "kame.log",
-                maxBytes=FILE_BYTES,
-                backupCount=FILES - 1,
-                encoding="utf-8",
-                errors="backslashreplace",
-            )
-            log.folder = folder
+            file = open_file()
         except OSError as error:
             trouble = f"The log can't be written to {folder} ({error.strerror or error}); it is kept in memory alone."
     lines: SimpleQueue[Any] = SimpleQueue()
     handler = RecordQueue(lines)
-    writer = Writer(log, hide, file, stream)
+    writer = Writer(log, hide, file, stream, open_file if folder is not None else None)
     listener = QueueListener(lines, writer)
     root = logging.getLogger()
     before = root.level
@@ -334,8 +371,7 @@ def start_logging(
         root.removeHandler(handler)
         root.setLevel(before)
         listener.stop()
-        if file is not None:
-            file.close()
+        writer.close()
 
     log._flush, log._stop = flush, stop
     if trouble:

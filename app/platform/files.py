@@ -11,13 +11,14 @@ import json
 import os
 import re
 import shutil
+import stat
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 BUSY_SECONDS = 1.0
 """How long to wait for a file that another process has open.
@@ -25,6 +26,47 @@ BUSY_SECONDS = 1.0
 Virus scanners and search indexers open new files for a few milliseconds, during which Windows can't move or delete
 them.
 """
+
+
+APP_FOLDER = "kame-desktop"
+"""The name of each folder that is the app's own (`app.settings.paths`)."""
+
+
+def private_folder(folder: Path) -> None:
+    """Creates a folder, with its parents, that only the user can read. Raises OSError.
+
+    The app's own folder is made private if somebody has made it otherwise; other folders that exist stay as they are.
+    """
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    for one in reversed(missing):
+        with contextlib.suppress(FileExistsError):  # another process may be making it, too
+            one.mkdir(mode=0o700)
+    if not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
+    for one in (folder, *folder.parents):
+        if one.name == APP_FOLDER:
+            make_private(one)
+
+
+def private_file(path: Path | str, mode: str = "wb", **how: Any) -> IO[Any]:
+    """Opens a file for writing that only the user can read. Raises OSError.
+
+    `mode`, `how`: as in `open`.
+    """
+    file = open(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600), **how)  # noqa: SIM115
+    if APP_FOLDER in Path(path).parts:
+        make_private(path)  # it may have been there before
+    return file
+
+
+def make_private(path: Path | str) -> None:
+    """Takes the rights to a file or folder from others, if it is the user's own."""
+    if os.name == "posix":
+        with contextlib.suppress(OSError):
+            found = os.stat(path)
+            own = found.st_uid == os.geteuid() and (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode))
+            if own and found.st_mode & 0o077:
+                os.chmod(path, stat.S_IMODE(found.st_mode) & 0o700)
 
 
 def move_file(source: Path | str, target: Path | str) -> None:
@@ -121,7 +163,7 @@ def json_bytes(value: Any, *, indent: int = 2) -> bytes:
 def write_json(path: Path, value: Any, *, indent: int = 2, backup: Path | None = None) -> None:
     """Writes `value` to `path` as JSON, atomically; creates the parent folder if necessary. Raises OSError."""
     text = json_bytes(value, indent=indent)
-    Path(os.path.realpath(path)).parent.mkdir(parents=True, exist_ok=True)
+    private_folder(Path(os.path.realpath(path)).parent)
     with whole_file(path, backup=backup) as file:
         file.write(text)
 

@@ -24,6 +24,7 @@ from app.conversation import events as e
 from app.conversation.event_json import to_json
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, silence_flushed
 from app.conversation.record.transcript import Transcript
+from app.platform.files import private_file, private_folder
 from app.session.frame_loop import StepMessage
 from app.untrusted.limits import EVENT_LINE
 
@@ -66,8 +67,8 @@ class Recorder:
     def __enter__(self) -> Recorder:
         """Opens the files. Raises RecorderError."""
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._events = open(self.folder / EVENTS_FILE, "w", encoding="utf-8", newline="\n")
+            private_folder(self.folder)
+            self._events = private_file(self.folder / EVENTS_FILE, "w", encoding="utf-8", newline="\n")
             self._events.write(json.dumps({"format": "kame-recording", "version": VERSION}) + "\n")
             self._user = FileSink(self.folder / USER_FILE).__enter__()
             self._assistant = FileSink(self.folder / ASSISTANT_FILE).__enter__()

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import platformdirs
 
-APP_NAME = "kame-desktop"
+from app.platform.files import APP_FOLDER
+
+APP_NAME = APP_FOLDER
 APP_ID = "org.kame_desktop.KameDesktop"
 """The app's ID on a Linux desktop, used for its menu entry (`<id>.desktop`) and when it requests hotkeys."""
 

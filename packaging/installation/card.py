@@ -146,12 +146,27 @@ def torch_pin(locks: Path) -> str:
     return split_torch((locks / "card.txt").read_text(encoding="utf-8"))[1]
 
 
-def torch_for_windows(locks: Path, python: Path, backend: str) -> tuple:
-    """Returns the uv arguments that install the locked version of torch with CUDA on Windows.
+UNPROVEN = (
+    "This version of the app has no hash of its own for torch on Windows: the download is verified only against the "
+    "one that torch's own server names."
+)
+"""Said before the download of a build whose lock has no hash."""
 
-    The wheel comes from torch's own index and is verified against the hash given there, not against the lock.
+
+def is_proven(locks: Path, backend: str) -> bool:
+    """Returns whether the lock of a torch build for Windows has the hashes of its wheels."""
+    lock = locks / f"torch-{backend}.txt"
+    return lock.is_file() and "--hash=sha256:" in lock.read_text(encoding="utf-8")
+
+
+def torch_for_windows(locks: Path, python: Path, backend: str) -> tuple:
+    """Returns the uv arguments that install the locked version of torch with CUDA on Windows, from torch's own index.
+
+    If the build's lock has hashes, they are enforced. `backend` may be `auto`.
     """
     options = ("--only-binary", ":all:", "--no-deps", "--torch-backend", backend, "--python", python)
+    if is_proven(locks, backend):
+        return ("pip", "install", "--require-hashes", *options, "-r", locks / f"torch-{backend}.txt")
     return ("pip", "install", *options, torch_pin(locks))
 
 

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from installation.card import CardFailed, TorchBuild, choose_build, cost_of, nvidia, torch_pin
+from installation.card import UNPROVEN, CardFailed, TorchBuild, choose_build, cost_of, is_proven, nvidia, torch_pin
 from installation.environment import remove_tree
 from installation.exclusion import only_one
 from installation.handing_over import window_is_open
 from installation.locks import EMBEDDED, Variant, for_card, installed_pins, variant_of
-from installation.places import InstalledPlaces, read_json
+from installation.places import WINDOWS, InstalledPlaces, read_json
 from installation.problems import Problem
 from installation.provision import Provision
 from installation.replacement import clean_up, is_complete, move, recover, remove_leftovers
@@ -60,6 +60,8 @@ def card_status(places: InstalledPlaces) -> dict[str, Any]:
         f"here. KAME can run on it: what it needs ({needed}) isn't installed."
     )
     lost = stamp.get("card", {}).get("lost", "")
+    if WINDOWS and not is_proven(places.locks, build.backend):
+        sentence = f"{sentence} {UNPROVEN}"
     if has_torch:
         sentence = f"{ANOTHER_CARD} {sentence}"
     elif lost:

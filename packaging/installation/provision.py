@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from installation.card import (
+    UNPROVEN,
     WINDOWS_BUILDS,
     CardFailed,
     Cost,
     TorchBuild,
     check_card,
     cost_of,
+    is_proven,
     missing_pins,
     pins_of,
     torch_for_windows,
@@ -227,7 +229,7 @@ class Fetching:
         self._check_room(cost.unpacked - bytes_in(places.cache))
         doing = "Installing what the graphics card needs" if variant.backend else "Installing the app's packages"
         if variant.backend or not places.wheels.exists():
-            self._show_cost(cost)
+            self._show_cost(cost, variant)
         try:
             amount = (lambda: (min(cost.unpacked, bytes_in(places.cache)), cost.unpacked)) if cost.unpacked else None
             with self._steps.step(self._what(variant), amount):
@@ -253,11 +255,13 @@ class Fetching:
         doing = "Unpacking" if self._places.wheels.exists() else "Fetching and unpacking"
         return f"{doing} the app's packages and models"
 
-    def _show_cost(self, cost: Cost) -> None:
+    def _show_cost(self, cost: Cost, variant: Variant) -> None:
         if cost.download:
             download, unpacked = (f"{size / 10**6:,.0f} MB" for size in cost[:2])
             about = "about " if cost.estimated else ""
             self._steps.say(f"There are {about}{download} to download, which take {about}{unpacked} on the disk.")
+            if WINDOWS and variant.backend and not is_proven(self._places.locks, variant.backend):
+                self._steps.say(UNPROVEN)
 
     def _check_room(self, needed: int) -> None:
         folder = self._places.venv.parent

@@ -15,7 +15,7 @@ import numpy as np
 from app.audio.echo.adaptive_filter import PARTITIONS
 from app.audio.echo.known_path import HOP, KnownEchoPath
 from app.audio.io.clock_loop import MOST_PPM
-from app.platform.files import whole_file
+from app.platform.files import private_folder, whole_file
 
 MOST_PAIRS = 8
 """Maximum number of device pairs; the least recently stored are dropped. Each takes 23 kB."""
@@ -66,7 +66,7 @@ class EchoStore:
             return
         self._changed = False
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            private_folder(self._path.parent)
             with whole_file(self._path) as file:
                 np.savez(
                     file,

@@ -8,8 +8,12 @@ and otherwise raises an error that explains the problem.
 from __future__ import annotations
 
 import contextlib
+import shutil
+import subprocess
+import tempfile
 import time
 import wave
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -21,6 +25,8 @@ import soxr
 from app.audio.io.base import AudioFileError, EndOfAudio
 from app.audio.io.resample import FLOOR_DBFS, Resampler, output_length, peak_dbfs, to_mono
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
+from app.platform.children import quiet_child
+from app.platform.files import private_file
 from app.untrusted.files import open_regular
 from app.untrusted.limits import Refused
 
@@ -54,15 +60,68 @@ class ForwardFile(soundfile.SoundFile):
 
 def check_sound_file(path: Path) -> None:
     """Raises `AudioFileError` unless `path` is a readable audio file of at least 0.2 s that is not silent."""
+    with _sound_file(path) as readable:
+        _check(readable, path)
+
+
+CONVERTER = "ffmpeg"
+"""The program that converts what libsndfile doesn't read, such as M4A, WebM and AMR, if it is installed."""
+CONVERTED = "mov,matroska,amr,aac,asf,caf,ape,wv,mpc,mpc8,3gp,eac3,ac3,dts"
+"""The formats that it may read, by its own names; M4A is in “mov”, and WebM in “matroska”."""
+CONVERT_SECONDS = 120.0
+LONGEST_CONVERTED_SECONDS = 6 * 3600
+
+
+@contextlib.contextmanager
+def _sound_file(path: Path) -> Iterator[Path]:
+    """Yields `path`, or a converted copy of it that is deleted afterwards. Raises AudioFileError."""
     _check_is_file(path)
     try:
-        file = ForwardFile(str(path))
+        soundfile.info(str(path))
     except (soundfile.LibsndfileError, TypeError, ValueError) as error:  # TypeError: a headerless .raw
+        program = shutil.which(CONVERTER)
+        if program is None:
+            raise AudioFileError(
+                f"“{path.name}” isn't a sound file, or of a kind this app doesn't know. It reads WAV, FLAC, OGG, MP3 "
+                f"and AIFF. If it is another kind, such as M4A, WebM or AMR, install {CONVERTER}, which converts it, "
+                "and open it again."
+            ) from error
+    else:
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="kame-sound-") as folder:
+        copy = Path(folder) / "converted.wav"
+        _convert(program, path, copy)
+        yield copy
+
+
+def _convert(program: str, path: Path, copy: Path) -> None:
+    """Converts the first sound of a file to WAV, with all its channels. Raises AudioFileError."""
+    # Only sound in one local file: a playlist could otherwise have the converter fetch something.
+    options = ["-nostdin", "-v", "error", "-protocol_whitelist", "file", "-format_whitelist", CONVERTED]
+    options += ["-i", f"file:{path.resolve()}"]
+    limits = ["-vn", "-sn", "-dn", "-map", "0:a:0", "-t", str(LONGEST_CONVERTED_SECONDS), "-c:a", "pcm_s16le"]
+    try:
+        done = subprocess.run(
+            [program, *options, *limits, str(copy)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=CONVERT_SECONDS,
+            **quiet_child(),
+        )
+        failed = done.returncode != 0 or not copy.is_file()
+    except (OSError, subprocess.TimeoutExpired):
+        failed = True
+    if failed:
         raise AudioFileError(
-            f"“{path.name}” isn't a sound file, or of a kind this app doesn't know. It reads WAV, FLAC, OGG, "
-            f"MP3 and AIFF: convert the file to one of these, and open it again."
-        ) from error
-    with file:
+            f"“{path.name}” isn't a sound file: neither this app nor {CONVERTER} can read it. Choose another file."
+        )
+
+
+def _check(path: Path, named: Path) -> int | None:
+    """Checks the contents of a sound file that is `named` in messages; returns the channel to read."""
+    with ForwardFile(str(path)) as file:
+        path = named
         if file.frames <= 0:
             raise AudioFileError(
                 f"“{path.name}” has a header and no samples: the recording was stopped before it began. "
@@ -79,7 +138,7 @@ def check_sound_file(path: Path) -> None:
                 f"“{path.name}” lasts {seconds:.2f} s: too short to hold words. Choose a file of at least "
                 f"{SHORTEST_SECONDS} s."
             )
-        _check_samples(file, path.name)
+        return _check_samples(file, path.name)
 
 
 def _check_is_file(path: Path) -> None:
@@ -109,15 +168,34 @@ def _check_is_file(path: Path) -> None:
         )
 
 
-def _check_samples(file: soundfile.SoundFile, name: str) -> None:
+CANCELLED = 0.25
+"""Channels cancel each other if their mix has less than this share of the power of channels that are unrelated."""
+
+
+def _best_channel(block: np.ndarray) -> int | None:
+    """Returns the loudest channel of a block (n, channels) if the channels cancel each other, else None: their mix."""
+    power = np.square(block, dtype=np.float64).mean(axis=0)
+    mixed = float(np.square(to_mono(block), dtype=np.float64).mean())
+    cancel = mixed < CANCELLED * float(power.sum()) / block.shape[1] ** 2
+    return int(power.argmax()) if cancel else None
+
+
+def _channel_of(block: np.ndarray, channel: int | None) -> np.ndarray:
+    """Returns a block (n, channels) as mono (n,): one channel, or the mix of all if `channel` is None."""
+    return to_mono(block) if channel is None else block[:, channel].copy()
+
+
+def _check_samples(file: soundfile.SoundFile, name: str) -> int | None:
     """Raises `AudioFileError` for silence, and for samples that are NaN, infinite or absurdly large.
 
-    Only float formats can contain invalid samples. Other files are read only up to the first audible block, so that a
-    long recording opens quickly.
+    Returns the channel to read, None for the mix of all: a microphone that was wired in opposite phase to another one
+    would be silent in it. Only float formats can contain invalid samples. Other files are read only up to the first
+    audible block, so that a long recording opens quickly.
     """
     is_float = file.subtype in _FLOAT_SUBTYPES
     block = np.empty((_BLOCK_FRAMES, file.channels), np.float32)
     loudest = FLOOR_DBFS
+    channel: int | None = None
     silence = 10.0 ** (SILENCE_DBFS / 20.0)
     try:
         while len(part := file.read(dtype="float32", always_2d=True, out=block)):
@@ -132,12 +210,11 @@ def _check_samples(file: soundfile.SoundFile, name: str) -> None:
                     f"“{name}” is {peak_dbfs(part):.0f} dB louder than full scale: integers were probably "
                     f"stored as floating point. Export it again, best as 16-bit WAV."
                 )
-            # The mono mix matters, since channels in opposite phase cancel. It is never louder than the loudest
-            # channel, so a silent block needn't be mixed.
             if loudest < SILENCE_DBFS:
-                loudest = max(loudest, peak_dbfs(to_mono(part) if peak >= silence else part))
+                channel = _best_channel(part) if peak >= silence else None
+                loudest = max(loudest, peak_dbfs(_channel_of(part, channel)))
             if loudest >= SILENCE_DBFS and not is_float:
-                return
+                return channel
     except soundfile.LibsndfileError as error:
         raise AudioFileError(
             f"“{name}” can't be decoded ({error.error_string}): the file is damaged. Save or convert it "
@@ -148,6 +225,7 @@ def _check_samples(file: soundfile.SoundFile, name: str) -> None:
             f"“{name}” holds only silence (its loudest sample is {loudest:.0f} dBFS): there are no words to "
             f"hear. Check that the microphone was on when it was recorded, or choose another file."
         )
+    return channel
 
 
 BLOCK_FRAMES = 16_384
@@ -174,8 +252,11 @@ class FileSource:
         self._file: ForwardFile | None = None
 
     def __enter__(self) -> Self:
-        check_sound_file(self.path)
-        file = self._file = ForwardFile(str(self.path))
+        with contextlib.ExitStack() as opened:
+            readable = opened.enter_context(_sound_file(self.path))
+            self._channel = _check(readable, self.path)
+            file = self._file = opened.enter_context(ForwardFile(str(readable)))
+            self._opened = opened.pop_all()
         self._rate = file.samplerate
         self._length = output_length(file.frames, self._rate)  # according to the header
         self._block = np.empty((BLOCK_FRAMES, file.channels), np.float32)
@@ -190,8 +271,8 @@ class FileSource:
 
     def __exit__(self, *exc: object) -> None:
         if self._file is not None:
-            self._file.close()
             self._file = None
+            self._opened.close()
 
     @property
     def backlog(self) -> int:
@@ -256,7 +337,7 @@ class FileSource:
                 ) from error
             if len(block):
                 self._frames_in += len(block)
-                self._append(self._resampler.push(to_mono(block)))
+                self._append(self._resampler.push(_channel_of(block, self._channel)))
             else:
                 self._finish()
 
@@ -301,7 +382,7 @@ class FileSink:
                 f"folder, or choose another place."
             )
         try:
-            self._raw = self.path.open("wb")
+            self._raw = private_file(self.path)
         except OSError as error:
             raise self._cannot_write(error) from error
         # Unlike libsndfile's writer, the standard library's can update the header while the file grows.

@@ -5,7 +5,9 @@ import io
 import itertools
 import os
 import re
+import shlex
 import struct
+import sys
 import time
 import tracemalloc
 import wave
@@ -16,6 +18,7 @@ import pytest
 import soundfile
 import soxr
 
+from app.audio.io import files
 from app.audio.io.base import AudioFileError, AudioSource, EndOfAudio
 from app.audio.io.files import FileSink, FileSource
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
@@ -276,7 +279,7 @@ class TestFileSink:
     ) -> None:
         """While it is written, or only as it is closed."""
         raw = FullDisk(room)
-        monkeypatch.setattr(Path, "open", lambda self, mode: io.BufferedWriter(raw))
+        monkeypatch.setattr(files, "private_file", lambda path: io.BufferedWriter(raw))
         complaint = f"No space left on device.*ends after {after}.*Make room"
         with pytest.raises(AudioFileError, match=complaint), FileSink(tmp_path / "a.wav") as sink:
             for _ in range(writes):
@@ -333,7 +336,7 @@ def test_no_sound_file(tmp_path: Path) -> None:
         *[(np.zeros(RATE), subtype, "holds only silence") for subtype in ("PCM_16", "PCM_U8", "FLOAT")],
         (TONE * 10 ** (-61 / 20), "PCM_16", "holds only silence.*-61 dBFS"),
         (TONE * 10 ** (-58 / 20), "PCM_16", ""),
-        (np.column_stack([TONE, -TONE]), "PCM_16", "only silence"),
+        (np.column_stack([TONE, -TONE]), "PCM_16", ""),
         *[
             (np.append(np.tile(TONE, 10), [value, *TONE[:4]]), subtype, "NaN or infinity")
             for value in (np.nan, np.inf, -np.inf)
@@ -360,3 +363,76 @@ def test_damaged_flac(tmp_path: Path) -> None:
     with pytest.raises(AudioFileError, match="damaged"), FileSource(path) as source:
         while source.read_frame(0.0) is not None:
             pass
+
+
+LEFT, RIGHT = TONE, tone(RATE, 1.0, hertz=550.0, level=1.0)
+
+
+@pytest.mark.parametrize(
+    ("channels", "heard"),
+    [
+        ([LEFT, -LEFT], LEFT),
+        ([LEFT, -0.97 * LEFT], LEFT),
+        ([0.5 * LEFT, -LEFT, np.zeros(RATE)], -LEFT),
+        ([LEFT, -LEFT, LEFT, -LEFT], LEFT),
+        ([LEFT, LEFT], LEFT),
+        ([LEFT, np.zeros(RATE)], LEFT / 2),
+        ([LEFT / 2, RIGHT / 2], (LEFT + RIGHT) / 4),
+        ([np.zeros(RATE), np.zeros(RATE), LEFT, np.zeros(RATE), np.zeros(RATE), np.zeros(RATE)], LEFT / 6),
+    ],
+)
+def test_channels_are_judged_before_they_are_mixed(
+    channels: list[np.ndarray], heard: np.ndarray, tmp_path: Path
+) -> None:
+    path = save(tmp_path / "a.wav", np.column_stack(channels), RATE, subtype="FLOAT")
+    samples = read_all(path)[:SAMPLE_RATE]
+    wanted = soxr.resample(heard.astype(np.float32), RATE, SAMPLE_RATE)[: len(samples)]
+    middle = slice(2_000, -2_000)
+    assert np.corrcoef(samples[middle], wanted[middle])[0, 1] > 0.99
+    assert 0.4 < np.std(samples[middle]) / np.std(wanted[middle]) < 2.5
+
+
+CONVERTING = """
+import sys, shutil
+arguments = sys.argv[1:]
+assert arguments[arguments.index("-protocol_whitelist") + 1] == "file" and "-format_whitelist" in arguments
+source = arguments[arguments.index("-i") + 1]
+assert source.startswith("file:/"), source
+if open(source.removeprefix("file:"), "rb").read(4) == b"BAD!":
+    sys.exit("Invalid data found")
+shutil.copy({sound!r}, arguments[-1])
+"""
+
+
+@pytest.fixture
+def converter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that takes the arguments of the real one, and refuses what that would."""
+    sound = save(tmp_path / "converted.wav", TONE, RATE)
+    program = tmp_path / "programs" / files.CONVERTER
+    program.parent.mkdir()
+    code = CONVERTING.format(sound=str(sound))
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c {shlex.quote(code)} "$@"\n')
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", str(program.parent))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the stand-in is a script")
+@pytest.mark.parametrize("name", ["voice.m4a", "a memo.webm", "-i.amr", "concat:x.m4a"])
+def test_other_formats_are_converted_by_a_program_that_is_installed(
+    name: str, converter: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    (tmp_path / name).write_bytes(b"\0\0\0\x18ftypM4A " + bytes(300))
+    files.check_sound_file(tmp_path / name)
+    assert len(read_all(tmp_path / name)) >= SAMPLE_RATE
+    assert not list(tmp_path.glob("kame-sound-*")), "nothing is left behind"
+    (tmp_path / name).write_bytes(b"BAD!" + bytes(300))
+    with pytest.raises(AudioFileError, match="neither this app nor ffmpeg can read it"):
+        files.check_sound_file(tmp_path / name)
+
+
+def test_without_that_program_its_name_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "voice.m4a").write_bytes(b"\0\0\0\x18ftypM4A " + bytes(300))
+    with pytest.raises(AudioFileError, match=r"M4A, WebM or AMR, install ffmpeg"):
+        files.check_sound_file(tmp_path / "voice.m4a")

@@ -261,6 +261,29 @@ def test_a_full_disk_ends_the_file_not_the_log(tmp_path: Path, monkeypatch: pyte
     assert kept.folder is None
 
 
+def test_a_file_that_could_not_be_written_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hide: Redactor
+) -> None:
+    """A process may have no file left for a while, so that none can be opened."""
+    monkeypatch.setattr(logs, "REOPEN_SECONDS", 0.0)
+    write, private = logs._write, logs.PrivateFile
+    monkeypatch.setattr(logs, "PrivateFile", raising(OSError(24, "Too many open files")))
+    with start_logging(tmp_path, hide=hide) as kept:
+        log.info("first")
+        assert kept.flush(5) and kept.folder is None
+        monkeypatch.setattr(logs, "PrivateFile", private)
+        log.info("second")
+        assert kept.flush(5) and kept.folder == tmp_path
+        monkeypatch.setattr(logs, "_write", raising(OSError(28, "No space left on device")))
+        log.info("third")
+        assert kept.flush(5)
+        monkeypatch.setattr(logs, "_write", write)
+        log.info("fourth")
+        assert kept.flush(5)
+    written = (tmp_path / "kame.log").read_text("utf-8")
+    assert "second" in written and "fourth" in written
+
+
 def test_warnings_reach_the_terminal_without_keys(hide: Redactor) -> None:
     terminal = io.StringIO()
     with start_logging(stream=terminal, hide=hide) as kept:

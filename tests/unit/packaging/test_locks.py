@@ -28,7 +28,8 @@ def test_every_pin_has_hashes_and_no_lock_names_a_place(path):
     assert entries
     for entry in entries:
         assert re.match(r"[\w.\[\]-]+==\S+", entry), entry
-        assert "--hash=sha256:" in entry, entry
+        unproven = path.name.startswith("torch-cu") and "\n# Unproven: " in text
+        assert ("--hash=sha256:" in entry) != unproven, entry
 
 
 @pytest.mark.parametrize(

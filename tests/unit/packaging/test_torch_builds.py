@@ -1,12 +1,13 @@
 """Tests which build of torch a driver gets, on Linux and on Windows, and how it is installed there."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from app.platform.nvidia import Card, Driver
 from installation import card, locks, provision
-from installation.card import choose_build, cost_of, locked_build, torch_pin
+from installation.card import WINDOWS_BUILDS, choose_build, cost_of, locked_build, torch_for_windows, torch_pin
 from installation.card_commands import fits
 from installation.locks import for_card
 from installation.places import InstalledPlaces
@@ -90,3 +91,20 @@ def test_on_windows_torch_comes_from_its_own_index_and_only_once(windows, tmp_pa
     del calls[:]
     fetch.install(for_card("cu126"), "3.12")
     assert [call[1] for call in calls] == ["uninstall", "install"], "an upgrade keeps what is there"
+
+
+@pytest.mark.parametrize("backend", [build.backend for build in WINDOWS_BUILDS])
+def test_a_hash_of_the_lock_is_enforced_and_a_missing_one_is_told(windows, tmp_path, backend):
+    lock = f"torch-{backend}.txt"
+    assert f"{torch_pin(LOCKS)}+{backend}\n" in (LOCKS / lock).read_text(), "the version of the other locks"
+    places, said, calls = places_of(tmp_path), [], []
+    fetch = Fetching(places, Steps(tmp_path / "log", say=said.append), lambda *words: calls.append([*map(str, words)]))
+    fetch.install(for_card(backend), "3.12")
+    assert any("only against the one that torch's own server names" in line for line in said)
+    assert "--require-hashes" not in calls[-1]
+
+    proven = tmp_path / "proven"
+    shutil.copytree(places.locks, proven)
+    (proven / lock).write_text(f"{torch_pin(LOCKS)}+{backend} --hash=sha256:{'0' * 64}\n")
+    words = [*map(str, torch_for_windows(proven, Path("python"), backend))]
+    assert "--require-hashes" in words and words[-2:] == ["-r", str(proven / lock)]
