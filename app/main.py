@@ -18,7 +18,7 @@ from app.conversation.turns.endpointing import PauseLengths
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend import FrontEndOptions, make_frontend
 from app.frontend.base import FrontEnd, FrontEndError, SetDials
-from app.models.catalogue import DEFAULTS, FRONTEND_WEIGHTS, ModelError, find_model
+from app.models.catalogue import DEFAULTS, FRONTEND_WEIGHTS, HUB, ModelError, find_model
 from app.models.layout import read_layout
 from app.models.locations import folder_of
 from app.models.pool import MODELS
@@ -37,11 +37,13 @@ from app.stt import make_transcriber
 from app.stt.base import Transcriber, TranscriberError
 from app.stt.selection import recogniser_card_bytes
 from app.tts.base import Voice, VoiceError
+from app.untrusted.http import origin
 
 if TYPE_CHECKING:
     from app.demo.base import DemoOrder
     from app.demo.service import DemoService
     from app.services.backend_service import BackendService
+    from app.tools.consent import Policy
 
 USER_ERRORS = (AudioError, BackendError, FrontEndError, RecorderError, TranscriberError, VoiceError, ModelError)
 """Exceptions for problems that the user can fix; `str(error)` is a user-facing message."""
@@ -126,10 +128,11 @@ def session(
     edge: DuplexAudio | None = None,
     remember_seconds: float = 0.0,
     tools_first: bool = False,
+    consent: Policy = "refuse",
 ) -> Session:
     """Creates a session that reads from `source` and plays to `sink`. Its context must be entered on the running loop.
 
-    - `pace`, `end_with_input`, `remember_seconds`, `tools_first`: see `SessionConfig`.
+    - `pace`, `end_with_input`, `remember_seconds`, `tools_first`, `consent`: see `SessionConfig`.
     - `backend`, `made_frontend`: used instead of those that `choice` specifies.
     - `edge`: the audio devices, if a person is using them. Without it, the user's pause lengths are neither loaded nor
       saved.
@@ -161,6 +164,7 @@ def session(
         recorder=Recorder(Path(choice.record_folder), report_recording) if choice.record_folder else None,
         make_backend=functools.partial(backends.backend_off_loop, language=choice.speech.language),
         make_tools=backends.tools,
+        keep_always=backends.allow_always,
         make_transcriber=functools.partial(_transcriber_off_loop, loop.call_soon_threadsafe),
         make_voice=_voice_off_loop,
         cost=backends.cost,
@@ -182,6 +186,7 @@ def session(
         end_with_input=end_with_input,
         remember_seconds=remember_seconds,
         tools_first=tools_first,
+        consent=consent,
     )
     made.append(Session(parts, config))
     return made[0]
@@ -215,6 +220,7 @@ async def device_session(choice: SessionChoice, progress: Callable[[str], None])
             made_frontend=voice,
             edge=edge,
             remember_seconds=KEPT_SECONDS,
+            consent="ask",
         )
         await made.__aenter__()
         return made
@@ -256,9 +262,12 @@ def missing_weights(settings: Settings, frontend: str) -> str:
     return words
 
 
-def hub_token() -> str:
-    """Returns the user's access token for the Hugging Face Hub; empty if there is none."""
-    return api_key("HF_TOKEN")
+def hub_token(address: str) -> str:
+    """Returns the user's access token for the Hugging Face Hub or a mirror of it; empty if there is none.
+
+    The hub's own token is only for the hub. A mirror has a key of its own, as a server has.
+    """
+    return api_key("HF_TOKEN" if origin(address) == origin(HUB) else key_names("compatible", address))
 
 
 def make_demo_service(aloud: bool, service: BackendService | None = None) -> DemoService:

@@ -1,16 +1,18 @@
-"""What the adapters' answer requests share: retries, error messages, and the removal of thinking from the text."""
+"""What the adapters' answer requests share: retries and error messages."""
 
 from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from app.backend.base import BackendError, ChatRequest, Notice, StreamItem, Thinking, ToolCall
+from app.backend.base import BackendError, ChatRequest, Notice, StreamItem, Thinking
 from app.backend.dialect import Refusal, RequestForm, forms_after
 from app.backend.model_record import LOSSES, ModelRecord
+from app.backend.thinking import AnswerFilter
+from app.tools.base import ToolCall
 
 RETRIES = 2
 RETRY_SECONDS = 0.4
@@ -91,6 +93,27 @@ class AnswerAttempts(ABC):
             self.record.thinks()
             self.form = more
 
+    def filter(self) -> AnswerFilter:
+        """Returns the filter for the text of an answer, according to what is known of the model."""
+        return AnswerFilter(thinks=self.form.room > 1, unopened=self.record.unopened)
+
+    async def filtered(
+        self, used: AnswerFilter, items: AsyncIterator[StreamItem | Finish]
+    ) -> AsyncGenerator[StreamItem | Finish, None]:
+        """Yields the items that went through a filter, and learns from a complete answer.
+
+        If the stream breaks off, the words that the filter has held back come before the error.
+        """
+        try:
+            async for item in items:
+                yield item
+        except Exception:
+            if words := used.broken_off():
+                yield words
+            raise
+        if used.closed_unopened or not used.thought:
+            self.record.unopened = used.closed_unopened
+
     @abstractmethod
     def attempt(self) -> AsyncGenerator[StreamItem | Finish, None]:
         """Makes one request and yields the answer's items. Propagates the client library's exceptions."""
@@ -143,58 +166,3 @@ class AnswerAttempts(ABC):
     def check_finish(self, reason: str, answered: bool) -> None:
         """Raises BackendError if the server's finish reason indicates a failure."""
         return
-
-
-OPEN, CLOSE = "<think>", "</think>"
-
-
-class ThinkingTagFilter:
-    """Strips thinking, the text between `<think>` and `</think>`, from the start of an answer.
-
-    Some servers send thinking as part of the text. Call `push` for each delta, which may end inside a tag, and `flush`
-    at the end.
-    """
-
-    def __init__(self) -> None:
-        self._held = ""
-        self._state = "start"
-
-    @property
-    def thinking(self) -> bool:
-        """Whether the newest delta ended in mid-thought."""
-        return self._state == "thinking"
-
-    def push(self, delta: str) -> str:
-        """Adds a delta; returns any text that is known not to be thinking."""
-        if self._state == "words":
-            return delta
-        if self._state == "after":
-            return self._skip_space(delta)
-        self._held += delta
-        if self._state == "start":
-            lead = self._held.lstrip()
-            if not lead or (len(lead) < len(OPEN) and OPEN.startswith(lead)):
-                return ""
-            if not lead.startswith(OPEN):
-                self._state = "words"
-                return self._take_held()
-            self._state, self._held = "thinking", lead[len(OPEN) :]
-        place = self._held.find(CLOSE)
-        if place < 0:
-            self._held = self._held[-len(CLOSE) :]  # keep only what may be part of the tag, since thinking can be long
-            return ""
-        self._held = self._held[place + len(CLOSE) :]
-        return self._skip_space(self._take_held())
-
-    def flush(self) -> str:
-        """Returns any buffered text that turned out not to be thinking."""
-        return self._take_held() if self._state == "start" else ""
-
-    def _skip_space(self, text: str) -> str:
-        text = text.lstrip()
-        self._state = "words" if text else "after"
-        return text
-
-    def _take_held(self) -> str:
-        text, self._held = self._held, ""
-        return text

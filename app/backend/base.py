@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 from urllib.parse import SplitResult, urlsplit
 
+from app.conversation.languages import ENGLISH
 from app.conversation.prompt import (
     DOCUMENT_BYTES,
     HISTORY_WORDS,
@@ -22,7 +23,8 @@ from app.conversation.prompt import (
     PERSONA,
     ChatMessage,
 )
-from app.tools.base import ToolSpec
+from app.tools.base import ToolCall, ToolCallMessage, ToolMessage, ToolSpec
+from app.tools.consent import Proposal
 from app.untrusted.limits import TOKENS
 
 
@@ -45,13 +47,19 @@ def on_this_machine(url: str) -> bool:
         return host == "localhost"
 
 
-def in_own_network(url: str) -> bool:
-    """Returns whether a server is on this machine or a private network, where requests are free of charge."""
-    host = split_address(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_private
-    except ValueError:
-        return host == "localhost"
+_ENDPOINT = re.compile(
+    r"(?:/(?:chat/)?completions|(?<=/v1)/(?:models|responses)|/api/(?:chat|generate|tags))?/*(?=\?|$)"
+)
+_ANY_ADDRESS = re.compile(r"^(\w+://)(?:0\.0\.0\.0|(\[::\]))(?=[:/?]|$)")
+
+
+def base_address(url: str) -> str:
+    """Returns the address of a server itself for that of one of its endpoints, as manuals often give it.
+
+    A server that listens at all of a machine's addresses is reached at the loopback address.
+    """
+    url = _ENDPOINT.sub("", url.strip(), count=1)
+    return _ANY_ADDRESS.sub(lambda found: found[1] + ("[::1]" if found[2] else "127.0.0.1"), url)
 
 
 def without_secrets(url: str) -> str:
@@ -98,22 +106,6 @@ class BackendError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
-    """A tool call by the model.
-
-    - `id`: links the result to the call.
-    - `arguments`: unvalidated JSON from the model.
-    - `opaque`: the call's other fields, as a JSON object or empty. They are sent back to the server unchanged: Gemini
-      refuses a call without its thought signature.
-    """
-
-    id: str
-    name: str
-    arguments: str
-    opaque: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class OpaqueFields:
     """A stream item: fields of the model's message that belong to its tool calls, as a JSON object.
 
@@ -121,24 +113,6 @@ class OpaqueFields:
     """
 
     fields: str
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCallMessage:
-    """A request message: the assistant's tool calls, and any text and `OpaqueFields` that came with them."""
-
-    calls: tuple[ToolCall, ...]
-    content: str = ""
-    opaque: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ToolMessage:
-    """A request message: the result of the tool call `id`."""
-
-    id: str
-    name: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +153,10 @@ class ToolEnded:
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """A stream item: the model is thinking. `letters`: the length of this piece of its thoughts."""
+    """A stream item: the model is thinking. `letters`: the length of this piece of its thoughts; `text`: the piece."""
 
     letters: int
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +170,39 @@ class Notice:
     loss: bool = False
 
 
-StreamItem = str | ToolCall | OpaqueFields | Usage | ToolStarted | ToolEnded | Thinking | Notice
+@dataclass(frozen=True, slots=True)
+class ConsentNeeded:
+    """A stream item: the answer has ended with a question, since these calls wait for the user's consent."""
+
+    proposal: Proposal
+
+
+@dataclass(frozen=True, slots=True)
+class CallDeferred:
+    """A stream item: the answer has ended without words, since it begins with a call that waits for the whole turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallRefused:
+    """A stream item: a call was not made, since it needs the user's consent and the user can't be asked."""
+
+    name: str
+    arguments: str
+
+
+StreamItem = (
+    str
+    | ToolCall
+    | OpaqueFields
+    | Usage
+    | ToolStarted
+    | ToolEnded
+    | ConsentNeeded
+    | CallDeferred
+    | CallRefused
+    | Thinking
+    | Notice
+)
 """An item of a streamed answer. Consumers must ignore the types they don't need."""
 
 Message = ChatMessage | ToolCallMessage | ToolMessage
@@ -205,10 +212,14 @@ Message = ChatMessage | ToolCallMessage | ToolMessage
 class ChatRequest:
     """A request for an answer. `max_tokens` limits the answer's length (about 1.4 tokens per word).
 
-    `final`: whether tools with side effects are allowed, which requires that the user's turn is complete, that this
-    answer will be spoken, and that no such tool has been called for it yet.
-    `may_call`: False if the model must answer without further calls. `tools` are still sent if possible, since the
-    messages contain calls to them.
+    - `final`: whether tools that do more than read are offered, which requires that the user's turn is complete, that
+      this answer will be spoken, and that no such tool has been called for it yet.
+    - `defers`: whether they are offered before that, too: a call of one is not made and ends the answer. The model then
+      doesn't say that it can't do what the user is still asking for.
+    - `may_call`: False if the model must answer without further calls. `tools` are still sent if possible, since the
+      messages contain calls to them.
+    - `granted`: earlier calls that the user has allowed by this turn. They are made before the model is asked.
+    - `language`: that of the conversation, two letters.
     """
 
     messages: tuple[Message, ...]
@@ -216,7 +227,10 @@ class ChatRequest:
     temperature: float = 0.3
     tools: tuple[ToolSpec, ...] = ()
     final: bool = True
+    defers: bool = False
     may_call: bool = True
+    granted: Proposal | None = None
+    language: str = ENGLISH
 
 
 @dataclass(frozen=True, slots=True)

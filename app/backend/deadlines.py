@@ -7,8 +7,9 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
-from app.backend.base import BackendError, ChatRequest, StreamItem, Thinking, ToolCall
+from app.backend.base import BackendError, ChatRequest, StreamItem, Thinking
 from app.backend.faults import without_cause
+from app.tools.base import ToolCall
 from app.untrusted.limits import TOOL_ARGUMENTS
 from app.untrusted.text import HarmlessStream, harmless, one_line
 

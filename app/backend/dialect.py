@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.backend.base import ChatRequest, Message, ToolCallMessage, ToolMessage
+from app.backend.base import ChatRequest, Message
 from app.conversation.prompt import ChatMessage
+from app.tools.base import ToolCallMessage, ToolMessage
 
 MORE_ROOM = 8
 """The factor for the token limit of a model that thinks before it answers."""

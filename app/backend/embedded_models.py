@@ -11,6 +11,7 @@ from app.backend.base import BackendError, Traits
 from app.models.catalogue import DEFAULTS, catalogue
 from app.models.locations import is_here, model_path
 from app.platform.installation import completing_command
+from app.untrusted.files import is_local_file
 
 SMALL = Traits(
     concurrent=False,
@@ -70,7 +71,7 @@ def model_file(model: str) -> Path:
     known = catalogue().get(model or DEFAULTS["llm"])
     if known is None:
         file = Path(model)
-        if not file.is_file():
+        if not is_local_file(file):
             raise BackendError(
                 f"There is no model file {file}, so nothing can answer. Choose one of the models in “Models and "
                 "servers”, or the path of a GGUF file.",

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from app.backend.base import BackendError, FaultKind
-from app.untrusted.limits import RedirectRefused, refusal_in
+from app.untrusted.limits import ProxyRefused, RedirectRefused, refusal_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class Failure:
     - `mid_answer`: whether part of the answer had already been received.
     - `has_key`: whether an API key was sent.
     - `known`: whether the server is a provider's own, whose behaviour is documented.
+    - `in_clear`: whether no key may be sent, since the connection isn't encrypted.
     - `listing`: whether the request asked for the list of models, before one was chosen.
     """
 
@@ -34,6 +35,7 @@ class Failure:
     has_key: bool = True
     known: bool = False
     listing: bool = False
+    in_clear: bool = False
 
 
 Rule = tuple[Callable[[Failure], bool], FaultKind, str]
@@ -62,6 +64,12 @@ def refused_answer(error: BaseException, where: str) -> BackendError | None:
         return BackendError(
             f"{where} redirects to another server ({refusal.to}), which gets neither your words nor your key. If you "
             "want to use that server, enter its address; or choose another model.",
+            "setup",
+        )
+    if isinstance(refusal, ProxyRefused):
+        return BackendError(
+            f"The way to {where} leads through {refusal.proxy}, a proxy of a kind that can't be used. Name an HTTP "
+            "proxy in this machine's proxy settings, take the server out of them (NO_PROXY), or choose another model.",
             "setup",
         )
     if refusal is not None:

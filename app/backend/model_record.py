@@ -43,12 +43,14 @@ class ModelRecord:
     - `learned`: values of `RequestForm` that differ from the first ones tried
     - `doubted`: like `learned`, for fields of `LOSSES` that were refused once; they are sent again and learned if
       refused again
+    - `unopened`: whether its text has thoughts that end with a mark and begin with none; None if unknown
     - `wants_key`: whether the server wanted an API key; None if unknown
     - `first_token_seconds`: how long to wait for the server's first sign of life; 0 for the default
     """
 
     learned: dict[str, Any] = field(default_factory=dict)
     doubted: dict[str, Any] = field(default_factory=dict)
+    unopened: bool | None = None
     wants_key: bool | None = None
     first_token_seconds: float = 0.0
     pace: Pace = field(default_factory=Pace)
@@ -111,6 +113,7 @@ class ModelRecord:
         return {
             "learned": _listed(self.learned),
             "doubted": _listed(self.doubted),
+            "unopened": self.unopened,
             "wants_key": self.wants_key,
             "first_token_seconds": self.first_token_seconds,
             "first_words": {kind: [round(s, 3) for s in seconds] for kind, seconds in pace.first_words.items()},
@@ -143,6 +146,8 @@ def read_record(value: Mapping[str, Any]) -> ModelRecord:
         if isinstance(known, tuple) and not all(isinstance(item, str) for item in known):
             raise ValueError(name)
         (record.doubted if _is_loss(name, known) else record.learned)[name] = known
+    unopened = value.get("unopened")
+    record.unopened = None if unopened is None else bool(unopened)
     record.wants_key = None if value["wants_key"] is None else bool(value["wants_key"])
     record.first_token_seconds = max(0.0, float(value["first_token_seconds"]))
     limit = value["requests_per_minute"]

@@ -12,9 +12,9 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from app.backend.base import BackendError, ChatRequest, StreamItem, Traits, on_this_machine
+from app.backend.base import BackendError, ChatRequest, StreamItem, Traits, base_address
 from app.backend.deadlines import limited
-from app.backend.faults import without_cause
+from app.backend.faults import refused_answer, without_cause
 from app.backend.model_record import ModelRecord, ModelRecords
 from app.backend.ollama_answer import (
     DEFAULT_URL,
@@ -29,6 +29,7 @@ from app.backend.ollama_answer import (
 )
 from app.untrusted.http import bounded_hooks, read_json_aside
 from app.untrusted.limits import ANSWER, ANSWER_EVENT, ANSWER_STREAM, MODEL_LIST, MODEL_NAME_CHARS, MODELS
+from app.untrusted.proxies import async_transport, without_proxies
 from app.untrusted.text import one_line
 
 CONNECT_SECONDS = 5.0
@@ -45,7 +46,7 @@ class OllamaBackend:
     name = "Ollama"
 
     def __init__(self, *, base_url: str = "", model: str = "") -> None:
-        self.base_url = base_url or DEFAULT_URL
+        self.base_url = base_address(base_url).removesuffix("/v1") or DEFAULT_URL
         self.model = model
         self.traits = Traits(free=True, concurrent=False)  # by default, Ollama handles few requests at a time
         self._client: Any = None
@@ -149,7 +150,9 @@ class OllamaBackend:
             return
         try:
             self._client = await asyncio.to_thread(self._make_client)
-        except ValueError:
+        except ValueError as error:
+            if refused := refused_answer(error, self._server.where):
+                raise refused from None
             raise BackendError(
                 f"“{self._server.address}” is not a server address. Write it like {DEFAULT_URL}.", "setup"
             ) from None
@@ -160,7 +163,9 @@ class OllamaBackend:
         Raises ValueError if the address is invalid.
         """
         import httpx
-        import ollama
+
+        with without_proxies():  # the package makes a client of its own when it is imported
+            import ollama
 
         if not re.match(r"https?://", self.base_url) and "://" in self.base_url:
             raise ValueError
@@ -169,7 +174,9 @@ class OllamaBackend:
             return ollama.AsyncClient(
                 host=self.base_url,
                 timeout=timeout,
-                trust_env=not on_this_machine(self.base_url),
+                transport=async_transport(
+                    httpx, self.base_url if "://" in self.base_url else f"http://{self.base_url}"
+                ),
                 event_hooks=bounded_hooks(ANSWER, ANSWER_STREAM, ANSWER_EVENT),
             )
         except httpx.InvalidURL:

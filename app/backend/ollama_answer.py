@@ -9,16 +9,13 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.backend.attempts import AnswerAttempts, Finish, ThinkingTagFilter
+from app.backend.attempts import AnswerAttempts, Finish
 from app.backend.base import (
     BackendError,
     ChatRequest,
     Message,
     StreamItem,
     Thinking,
-    ToolCall,
-    ToolCallMessage,
-    ToolMessage,
     Usage,
     token_count,
     without_secrets,
@@ -26,7 +23,9 @@ from app.backend.base import (
 from app.backend.dialect import EFFORTS, MORE_ROOM, Refusal, RequestForm, tool_schemas
 from app.backend.faults import Failure, Rule, is_connect_timeout, is_reset, match_rules, no_connection, refused_answer
 from app.backend.model_record import ModelRecord
+from app.backend.thinking import AnswerFilter
 from app.conversation.prompt import ChatMessage
+from app.tools.base import ToolCall, ToolCallMessage, ToolMessage
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import TOOL_ARGUMENTS, TOOL_CALLS, Refused
 
@@ -232,7 +231,7 @@ class OllamaAnswer(AnswerAttempts):
         self._server, self._client = server, client
 
     async def attempt(self) -> AsyncGenerator[StreamItem | Finish, None]:
-        request, form, thoughts, calls = self.request, self.form, ThinkingTagFilter(), 0
+        request, form, answer = self.request, self.form, self.filter()
         options: dict[str, Any] = {"temperature": request.temperature, "num_predict": form.room_for(request)}
         more: dict[str, Any] = {}
         if form.efforts:
@@ -247,33 +246,38 @@ class OllamaAnswer(AnswerAttempts):
             options=options,
             **more,
         )
-        begun = False
         async with aclosing(stream):
-            async for part in stream:
-                if not begun:
-                    begun = True
-                    for notice in self.accepted():
-                        yield notice
-                if thought := part.message.thinking or "":
-                    if form.efforts[:1] == ("none",) and form.room == 1:
-                        self.record.thinks("low", "none")  # its thinking can't be disabled, but perhaps be kept short
-                    yield Thinking(len(thought))
-                for call in part.message.tool_calls or ():
-                    calls += 1
-                    if calls > TOOL_CALLS:
-                        raise ValueError("too many tool calls")
-                    arguments = json.dumps(dict(call.function.arguments), ensure_ascii=False)
-                    yield ToolCall(f"call-{calls}", call.function.name, arguments)
-                words = thoughts.push(part.message.content or "")
-                if thoughts.thinking:
-                    yield Thinking(len(part.message.content or ""))
-                yield words
-                if part.done:
-                    yield thoughts.flush()
-                    if part.eval_count is not None:
-                        yield Usage(token_count(part.prompt_eval_count), token_count(part.eval_count))
-                    yield Finish(part.done_reason or "")
-                    return
+            async for item in self.filtered(answer, self._read(stream, answer)):
+                yield item
+
+    async def _read(self, stream: Any, answer: AnswerFilter) -> AsyncGenerator[StreamItem | Finish, None]:
+        """Yields the items of a response from the `ollama` package."""
+        begun, calls = False, 0
+        async for part in stream:
+            if not begun:
+                begun = True
+                for notice in self.accepted():
+                    yield notice
+            if thought := part.message.thinking or "":
+                if self.form.efforts[:1] == ("none",) and self.form.room == 1:
+                    self.record.thinks("low", "none")  # its thinking can't be disabled, but perhaps be kept short
+                yield Thinking(len(thought), thought)
+            for call in part.message.tool_calls or ():
+                calls += 1
+                if calls > TOOL_CALLS:
+                    raise ValueError("too many tool calls")
+                arguments = json.dumps(dict(call.function.arguments), ensure_ascii=False)
+                yield ToolCall(f"call-{calls}", call.function.name, arguments)
+            words = answer.push(text := part.message.content or "")
+            if answer.thinking:
+                yield Thinking(len(text), text)
+            yield words
+            if part.done or answer.over:
+                yield answer.flush()
+                if part.eval_count is not None:
+                    yield Usage(token_count(part.prompt_eval_count), token_count(part.eval_count))
+                yield Finish(part.done_reason or "")
+                return
         raise EOFError
 
     def learn(self, error: Exception) -> bool:

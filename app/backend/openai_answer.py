@@ -11,17 +11,8 @@ from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapp
 from contextlib import contextmanager
 from typing import Any
 
-from app.backend.attempts import AnswerAttempts, Finish, ThinkingTagFilter
-from app.backend.base import (
-    BackendError,
-    ChatRequest,
-    OpaqueFields,
-    StreamItem,
-    Thinking,
-    ToolCall,
-    Usage,
-    token_count,
-)
+from app.backend.attempts import AnswerAttempts, Finish
+from app.backend.base import BackendError, ChatRequest, OpaqueFields, StreamItem, Thinking, Usage, token_count
 from app.backend.dialect import RequestForm, without_older_half
 from app.backend.faults import is_reset
 from app.backend.model_record import ModelRecord
@@ -46,12 +37,14 @@ from app.backend.openai_faults import (
     retry_after,
     status_of,
 )
+from app.backend.thinking import AnswerFilter
+from app.tools.base import ToolCall
 from app.untrusted.http import read_json_aside
 from app.untrusted.limits import ANSWER, TOOL_ARGUMENTS, TOOL_CALLS
 
 
-async def read_stream(stream: Any) -> AsyncGenerator[StreamItem | Finish, None]:
-    """Yields the items of a response from the `openai` package.
+async def read_stream(stream: Any, answer: AnswerFilter) -> AsyncGenerator[StreamItem | Finish, None]:
+    """Yields the items of a response from the `openai` package. `answer` takes thinking out of its text.
 
     Raises that package's exceptions and those of `openai_faults`.
     """
@@ -61,29 +54,31 @@ async def read_stream(stream: Any) -> AsyncGenerator[StreamItem | Finish, None]:
     if "application/json" in content_type:  # the server doesn't stream, or reports an error
         value = await read_json_aside(await stream.response.aread(), ANSWER)
         with _readable():
-            items = list(_read_whole(value))
+            items = list(_read_whole(value, answer))
         for item in items:
             yield item
         return
-    thoughts, calls, opaque = ThinkingTagFilter(), _ToolCalls(), _Opaque()
+    calls, opaque = _ToolCalls(), _Opaque()
     finish, usage = "", None
     async for chunk in stream:
         usage = getattr(chunk, "usage", None) or usage  # some servers send a running total with every chunk
-        text, thought = "", 0
+        text = thought = ""
         with _readable():
             for choice in (chunk.choices or ())[:1]:
                 delta = choice.delta
                 opaque.add(_others(delta), MESSAGE_FIELDS)
-                thought = _thought_letters(delta)
+                thought = _thought_of(delta)
                 for part in getattr(delta, "tool_calls", None) or ():
                     calls.add(part)
                 text = _text(getattr(delta, "content", None) or getattr(delta, "refusal", None))
                 finish = str(choice.finish_reason or finish)
-        words = thoughts.push(text)
-        if thought := thought or (len(text) if thoughts.thinking else 0):
-            yield Thinking(thought)
+        words = answer.push(text)
+        if thought := thought or (text if answer.thinking else ""):
+            yield Thinking(len(thought), thought)
         yield words
-    yield thoughts.flush()
+        if answer.over:
+            break
+    yield answer.flush()
     with _readable():
         made = list(calls.all())
         fields = opaque.json() if made else ""
@@ -114,14 +109,17 @@ MESSAGE_FIELDS = ("reasoning_content", "reasoning_details", "extra_content")
 """The fields of a message that have to be sent back: to DeepSeek and Moonshot, OpenRouter, and Google."""
 
 
-def _thought_letters(delta: Any) -> int:
-    """Returns the length of the thinking in a delta, which is in its own field or in parts of the content."""
-    others = _others(delta)
-    fields = (others.get(name) for name in ("reasoning_content", "reasoning"))
-    letters = max((len(text) for text in fields if isinstance(text, str)), default=0)
+_NO_THOUGHT = ("role", "type", "id", "object", "name", "status", "model")
+"""Fields of a message that hold no thinking. Servers give the one that does any other name."""
+
+
+def _thought_of(delta: Any) -> str:
+    """Returns the thinking in a delta, which is in a field of its own, of any name, or in parts of the content."""
+    fields = (text for name, text in _others(delta).items() if name not in _NO_THOUGHT and isinstance(text, str))
     content = getattr(delta, "content", None)
     parts = content if isinstance(content, list) else ()
-    return letters + sum(len(str(p.get("thinking") or "")) for p in parts if isinstance(p, dict))
+    thinking = (str(part.get("thinking") or "") for part in parts if isinstance(part, dict))
+    return max(fields, key=len, default="") + "".join(thinking)
 
 
 def _others(part: Any) -> dict[str, Any]:
@@ -188,14 +186,13 @@ class _ToolCalls:
             yield ToolCall(id or f"call-{number}", name, arguments or "{}", self._opaque[number].json())
 
 
-def _read_whole(value: dict[str, Any]) -> Iterator[StreamItem | Finish]:
+def _read_whole(value: dict[str, Any], answer: AnswerFilter) -> Iterator[StreamItem | Finish]:
     """Yields the items of a non-streamed answer. Raises various exceptions if it is malformed."""
     if value.get("error"):
         raise ErrorInAnswer(value["error"])
     choice = value["choices"][0]
     message = choice["message"]
-    thoughts = ThinkingTagFilter()
-    yield thoughts.push(_text(message.get("content"))) + thoughts.flush()
+    yield answer.push(_text(message.get("content"))) + answer.flush()
     calls = message.get("tool_calls") or ()
     if len(calls) > TOOL_CALLS:
         raise ValueError
@@ -256,13 +253,16 @@ class OpenAIAnswer(AnswerAttempts):
         """How many bytes of the current answer have been received, including comments."""
         return self._response.num_bytes_downloaded if self._response is not None else 0
 
+    def filter(self) -> AnswerFilter:
+        return AnswerFilter(thinks=self.form.room > 1) if self._server.known else super().filter()
+
     async def attempt(self) -> AsyncGenerator[StreamItem | Finish, None]:
         self._response = None
         try:
             opened = await self._create(self.form, self.request)
         except Exception as error:
             self._learn_limit(getattr(error, "response", None))
-            self._learn_key(status_of(error))
+            self._learn_key(status_of(error), bool(KEY.search(complaint_of(error))))
             raise
         async with opened as stream:
             self._response = stream.response
@@ -271,7 +271,8 @@ class OpenAIAnswer(AnswerAttempts):
             self._accepted_request(self.request)
             for notice in self.accepted():
                 yield notice
-            async for item in read_stream(stream):
+            answer = self.filter()
+            async for item in self.filtered(answer, read_stream(stream, answer)):
                 yield item
 
     def learn(self, error: Exception) -> bool:
@@ -290,8 +291,8 @@ class OpenAIAnswer(AnswerAttempts):
         if rest:
             budget.rests_until = max(budget.rests_until, asyncio.get_running_loop().time() + rest)
 
-    def _learn_key(self, status: int) -> None:
-        if status == 401:
+    def _learn_key(self, status: int, refused_key: bool = False) -> None:
+        if status in (401, 403) or (status == 400 and refused_key):
             self.record.wants_key = True
         elif status == 200 and not self._server.has_key:
             self.record.wants_key = False

@@ -43,6 +43,7 @@ _HTTP_LIBRARIES = ("httpx", "httpx2", "httpcore", "httpcore2", "h11", "anyio", "
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
     """The server that a request was sent to. `where`: its name in messages; `known`: whether a provider runs it.
+    `in_clear`: whether it is reached without encryption, beyond the own network.
 
     `name`: the same without its address. `model`: empty if the list of models was requested before one was chosen.
     """
@@ -52,6 +53,7 @@ class ServerInfo:
     model: str
     has_key: bool
     known: bool
+    in_clear: bool = False
 
 
 class WebPage(Exception):
@@ -79,7 +81,9 @@ def explain(error: Exception, server: ServerInfo, *, mid_answer: bool = False) -
     if not mid_answer and _cannot_connect(error):
         return no_connection(error, server.where)
     listing = not server.model
-    failure = Failure(error, status_of(error), complaint_of(error), mid_answer, server.has_key, server.known, listing)
+    failure = Failure(
+        error, status_of(error), complaint_of(error), mid_answer, server.has_key, server.known, listing, server.in_clear
+    )
     model = "its models" if listing else f"“{server.model}”"
     explained = match_rules(failure, _RULES, where=server.where, model=model, retry_after=retry_after(error))
     if explained is None:
@@ -167,6 +171,12 @@ _RULES: tuple[Rule, ...] = (
         "another model.",
     ),
     (
+        lambda f: _key_refused(f) and not f.has_key and f.in_clear,
+        "key",
+        "{where} wants an API key, which isn't sent there unencrypted. Write https:// in its address, or choose "
+        "another model.",
+    ),
+    (
         lambda f: _key_refused(f) and not f.has_key,
         "key",
         "{where} wants an API key. Enter one, or choose another model.",
@@ -213,6 +223,12 @@ _RULES: tuple[Rule, ...] = (
         lambda f: f.status in (400, 413, 422),
         "request",
         "{where} does not accept the request for {model} in any form. Choose another model.",
+    ),
+    (
+        lambda f: f.status == 503 and bool(LOADING.search(f.complaint)),
+        "server",
+        "{where} is still loading its model, and takes long over it. Ask again when it is ready, or choose another "
+        "model.",
     ),
     (
         lambda f: f.status in (503, 529),

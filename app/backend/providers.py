@@ -12,6 +12,7 @@ from typing import Any
 from app.backend.base import Backend, BackendError, split_address
 from app.backend.model_record import ModelRecords
 from app.platform.installation import packages_command
+from app.untrusted.proxies import may_have_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +122,16 @@ def make_backend(
     model: str = "",
     base_url: str = "",
     key: Callable[[Sequence[str]], str] = lambda names: "",
+    key_at_hand: Callable[[Sequence[str]], str] = lambda names: "",
     records: ModelRecords | None = None,
 ) -> Backend:
     """Creates a back-end without opening it. Raises BackendError.
 
     - `name`: a key of `PROVIDERS`.
     - `model`, `base_url`: empty for the provider's defaults.
-    - `key`: returns the API key stored under one of these names, or an empty string. It isn't called for a server of
-      the user's own that is known to answer without one, since some keyrings ask for a password.
+    - `key`: returns the API key stored under one of these names, or an empty string. It may block, and ask the user for
+      the keyring's password, so for a server of the user's own it is only called once that server wants a key.
+    - `key_at_hand`: returns the same as far as that is known without asking.
     - `records`: what is known of models; None to learn it again.
     """
     spec = find_spec(name)
@@ -139,9 +142,8 @@ def make_backend(
     elif name == "ollama":
         made = module.OllamaBackend(base_url=base_url, model=model)
     else:
-        if name == "compatible" and records is not None and records.wants_key(base_url) is False:
-            key = lambda names: ""  # noqa: E731
-        made = _make_openai_compatible(module, name, model, base_url, key)
+        wanted = records is not None and records.wants_key(base_url) is True
+        made = _make_openai_compatible(module, name, model, base_url, key, key if wanted else key_at_hand)
     if records is not None:
         made.records = records
     made.made_for = (name, model, base_url)  # read by `app.backend.base.made_for`
@@ -149,15 +151,22 @@ def make_backend(
 
 
 def _make_openai_compatible(
-    module: Any, name: str, model: str, base_url: str, key: Callable[[Sequence[str]], str]
+    module: Any,
+    name: str,
+    model: str,
+    base_url: str,
+    key: Callable[[Sequence[str]], str],
+    first_key: Callable[[Sequence[str]], str],
 ) -> Backend:
     spec, names = PROVIDERS[name], key_names(name, base_url)
     # Also True for an invalid address, which `open` then reports.
     own = bool(base_url) and (names != spec.key_variables or not split_address(base_url).netloc)
+    foreign = own and (names == spec.key_variables or not may_have_key(base_url))
     return module.OpenAICompatibleBackend(
         base_url=base_url if own or not spec.default_url else spec.default_url,
         model=model or ("" if own or not spec.suggestions else spec.suggestions[0]),
-        api_key="" if own and names == spec.key_variables else key(names),
+        api_key="" if foreign else (first_key if own else key)(names),
+        later_key=(lambda: key(names)) if own and not foreign else None,
         name="" if own or spec.own_url else spec.label,
         key_wanted=spec.key_variables[0] if spec.wants_key and not own else "",
         provider="" if own else name,

@@ -98,6 +98,11 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
         help="a tool that the back-end may use: calculator, clock, files, mcp:NAME",
     )
     talk.add_argument("--folder", action="append", default=[], help="a folder that the tool “files” may read")
+    talk.add_argument(
+        "--allow-acting",
+        action="store_true",
+        help="let tools send and change things without asking; whoever wrote what the model reads may then decide what",
+    )
     talk.add_argument("--cap", type=dollars, default=0.0, metavar="DOLLARS", help="what the conversation may cost")
     talk.add_argument("--context", type=whole_number, default=0, metavar="FRAMES", help="how far they remember")
     talk.add_argument(
@@ -225,6 +230,7 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
         edge=edge,
         pace="real" if paced else "fast",
         backend=router,
+        consent="allow" if args.allow_acting else "refuse",
         tools_first=bool(args.input),  # a file can't wait for a tool server that starts late
     )
     async with talk:

@@ -100,6 +100,13 @@ class TalkReport:
             case e.BackendRouted():
                 side = "at the side, " if event.secondary else ""
                 self._terminal.progress(f"{side}{event.backend} ({event.model}) answers: {event.reason}")
+            case e.ToolCalled():
+                self._terminal.say(f"— {event.name} {event.arguments} —")
+            case e.CallNotMade():
+                self._terminal.note(
+                    f"The model wanted to call {event.name} {event.arguments}. That was not done: it may send or "
+                    "change something, and the option --allow-acting is not given."
+                )
             case e.ToolReturned():
                 self._terminal.progress(f"{event.name}: {event.text}")
             case e.Underrun():

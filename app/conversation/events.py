@@ -256,6 +256,17 @@ class OracleDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class OracleThought:
+    """What the model thought before it gave the first words of revision `revision`. It is neither spoken nor kept as
+    part of the answer; `text` is its beginning.
+    """
+
+    at: float
+    revision: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class OracleFed:
     """Words of a revision have reached the front-end at this step, `waited_ms` after they left."""
 
@@ -519,6 +530,47 @@ class ToolReturned:
     seconds: float
 
 
+ConsentBy = Literal["voice", "typed", "button", "words", "withdrawn"]
+"""What answered the question for consent: a spoken or typed yes, a button, or other `words`, which are a no. It was
+`withdrawn` if it no longer matters.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ConsentAsked:
+    """The answer to `turn` ends with a question, since revision `revision` needs consent to call `tools`.
+
+    - `arguments`: the JSON of each call; `effects`: what each tool may do, as in `app.tools.base.Effect`.
+    """
+
+    at: float
+    revision: int
+    turn: int
+    tools: tuple[str, ...]
+    arguments: tuple[str, ...]
+    effects: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConsentAnswered:
+    """The user has allowed the calls that were asked for in the answer to `turn`, or not, and by what."""
+
+    at: float
+    turn: int
+    allowed: bool
+    by: ConsentBy
+
+
+@dataclass(frozen=True, slots=True)
+class CallNotMade:
+    """The model wanted this call for revision `revision`. It needs the user's consent, but the user can't be asked."""
+
+    at: float
+    revision: int
+    name: str
+    arguments: str
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerModeChanged:
     """From now on the front-end answers in this mode."""
@@ -704,6 +756,7 @@ Event = (
     | OracleRequested
     | OraclePromoted
     | OracleDelta
+    | OracleThought
     | OracleFed
     | OracleSuperseded
     | OracleEnded
@@ -725,6 +778,9 @@ Event = (
     | BudgetChanged
     | ToolCalled
     | ToolReturned
+    | ConsentAsked
+    | ConsentAnswered
+    | CallNotMade
     | AnswerModeChanged
     | DialsChanged
     | OracleTaken

@@ -81,8 +81,10 @@ class TalkNotes:
                 self.failures.append((event.at, event.source, event.sentence))
             case e.ChangeRefused():
                 self.failures.append((event.at, event.part, event.sentence))
-            case e.ToolCalled():
+            case e.ToolCalled() | e.CallNotMade():
                 self.tool_arguments.append(event.arguments)
+            case e.ConsentAsked():
+                self.tool_arguments.extend(event.arguments)
 
     def snapshot(self) -> TalkNotes:
         """Returns a copy that can be used on another thread."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from app.conversation.events import Event
-from app.conversation.prompt import Document
+from app.conversation.prompt import LONG_DOCUMENT_BYTES, MOST_DOCUMENTS, Document, beginning, plain_name
 from app.session.control import BackendChoice, Style, ToolChoice
 
 ExportFormat = Literal["markdown", "json", "srt", "wav"]
@@ -21,15 +21,32 @@ LONGEST_TITLE = 200
 """The maximum length of a title, in characters."""
 
 
+OFFERED_PERSONA = 600
+"""The most characters of a persona that a file may offer: what is used is what the offer shows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """A conversation's settings: back-end, style, tools, spending cap and the user's documents."""
+    """A conversation's settings: back-end, style, tools, spending cap and the user's documents.
+
+    `foreign`: they came with a file. Its persona and documents are used only if the user wants them, and the rest is
+    what this machine would use for a new conversation.
+    """
 
     backend: BackendChoice = field(default_factory=BackendChoice)
     style: Style = field(default_factory=Style)
     tools: ToolChoice = field(default_factory=ToolChoice)
     cap: float = 0.0
     documents: tuple[Document, ...] = ()
+    foreign: bool = False
+
+    def as_foreign(self) -> Setup:
+        """Returns only what a file may offer. It can't say who is asked, at what cost, and what is loaded or read."""
+        documents = tuple(
+            Document(plain_name(one.name), beginning(one.text, LONG_DOCUMENT_BYTES), max(0, one.cut))
+            for one in self.documents[:MOST_DOCUMENTS]
+        )
+        return Setup(style=Style(self.style.persona[:OFFERED_PERSONA]), documents=documents, foreign=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,7 @@
 """Conversation import from an exported JSON file or the folder of a recorded session.
 
-The input is untrusted; whatever it contains, the result is either a conversation or a user-facing error. Only the
-harmless parts of an imported setup are kept, so that importing can't give the model access to folders, enable tools
-with side effects or direct requests to a remote server.
+The input is untrusted. For any contents, the result is either a conversation or a user-facing error. Of an imported
+setup, only the persona and the documents are kept, as an offer (`Setup.foreign`).
 """
 
 from __future__ import annotations
@@ -16,17 +15,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from app.backend.base import on_this_machine
 from app.conversation import events as e
 from app.conversation.event_json import checked_event
-from app.conversation.prompt import LONG_DOCUMENT_BYTES, MOST_DOCUMENTS, Document, beginning, plain_name
 from app.conversation.record.transcript import Transcript
 from app.history.base import KeptTalk, Setup
 from app.history.export import FORMAT, VERSION
 from app.history.recordings import recorded_events
 from app.history.serialization import METERS, kept_title
 from app.history.sound import sound_seconds
-from app.session.control import ToolChoice, UserError
+from app.platform.files import private_file, private_folder
+from app.session.control import UserError
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
 from app.untrusted.files import check_version, open_regular, read_json_file
 from app.untrusted.limits import CONVERSATION, EARLIEST, LATEST, RECORDING, SOUND_BYTES, Refused, in_words
@@ -41,8 +39,6 @@ MOST_ANSWERS = 500
 """The maximum number of revisions of the answer within one turn."""
 
 _AT_ONCE = 2**20
-
-HARMLESS_TOOLS = ("calculator", "clock")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +79,8 @@ def read(path: Path) -> ImportedConversation:
 def copy_sound(folder: Path, to: Path) -> None:
     """Copies a talk's recording to the new folder `to`, which is deleted again on failure. Raises UserError."""
     try:
-        to.mkdir(parents=True)
+        private_folder(to.parent)
+        to.mkdir(mode=0o700)
         for name in (USER_FILE, ASSISTANT_FILE):
             if (folder / name).is_file():
                 _copy(folder / name, to / name)
@@ -97,7 +94,7 @@ def copy_sound(folder: Path, to: Path) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    with open_regular(source) as sound, target.open("xb") as copy:
+    with open_regular(source) as sound, private_file(target, "xb") as copy:
         left = SOUND_BYTES
         while block := sound.read(_AT_ONCE):
             left -= len(block)
@@ -125,7 +122,7 @@ def _read_file(path: Path) -> ImportedConversation:
         events = _bounded(_events(talk["events"]), count)
         count += len(talk["events"])
         talks.append(KeptTalk(float(talk["began"]), events))
-    return ImportedConversation(kept_title(title), _without_risks(setup), float(created), tuple(talks))
+    return ImportedConversation(kept_title(title), setup.as_foreign(), float(created), tuple(talks))
 
 
 def _read_folder(path: Path) -> ImportedConversation:
@@ -144,7 +141,7 @@ def _read_folder(path: Path) -> ImportedConversation:
     if any(sound.is_file() and sound.stat().st_size > SOUND_BYTES for sound in sounds):
         raise Refused("its sound is longer than twelve hours")
     return ImportedConversation(
-        "", Setup(), began, (KeptTalk(began, events, path.resolve() if sound_seconds(path) else None),)
+        "", Setup(foreign=True), began, (KeptTalk(began, events, path.resolve() if sound_seconds(path) else None),)
     )
 
 
@@ -182,20 +179,6 @@ def _turns(events: Iterable[e.Event]) -> list[Any]:
         if len(turn.parts) > MOST_ANSWERS:
             raise Refused(f"a turn in it goes through more than {MOST_ANSWERS:,} answers")
     return transcript.turns
-
-
-def _without_risks(setup: Setup) -> Setup:
-    backend = setup.backend
-    if backend.base_url and not on_this_machine(backend.base_url):
-        backend = replace(backend, base_url="")
-    tools = ToolChoice(tuple(name for name in setup.tools.names if name in HARMLESS_TOOLS))
-    temperature = setup.style.temperature
-    style = setup.style if temperature is None or 0 <= temperature <= 2 else replace(setup.style, temperature=None)
-    documents = tuple(
-        Document(plain_name(one.name), beginning(one.text, LONG_DOCUMENT_BYTES), max(0, one.cut))
-        for one in setup.documents[:MOST_DOCUMENTS]
-    )
-    return Setup(backend, style, tools, max(0.0, setup.cap), documents)
 
 
 def _is_date(value: Any) -> TypeGuard[float]:

@@ -194,7 +194,7 @@ def mend(database: sqlite3.Connection) -> None:
             database.execute("UPDATE conversations SET key = ? WHERE id = ?", (uuid.uuid4().hex, row))
     lost = f"SELECT id, {_date('began')} FROM talks WHERE conversation NOT IN (SELECT id FROM conversations)"
     for talk, began in database.execute(lost).fetchall():
-        row = conversation_row(database, uuid.uuid4().hex, Setup(), began)
+        row = conversation_row(database, uuid.uuid4().hex, Setup(foreign=True), began)
         database.execute("UPDATE talks SET conversation = ? WHERE id = ?", (row, talk))
 
 

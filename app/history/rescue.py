@@ -309,7 +309,7 @@ class _Copy:
             return
         if not key or "\ufffd" in key or key in self._keys.values():
             key = uuid.uuid4().hex
-        setup = setup if setup_of(setup) != Setup() else setup_line(Setup())
+        setup = setup_line(setup_of(setup).as_foreign())  # others may have written to a damaged file
         fields = (row, key, kept_title(title), _date(created), _date(changed), setup)
         self._database.execute(
             "INSERT INTO conversations (id, key, title, created, changed, setup, removed, pinned, folder) "
@@ -326,7 +326,7 @@ class _Copy:
             return
         began = _date(began) or self._changed.get(conversation, 0.0)
         key = self._keys.get(conversation) or uuid.uuid4().hex
-        talk = OpenTalk(key, Setup(), Path(folder) if isinstance(folder, str) else None, began, limit=None)
+        talk = OpenTalk(key, Setup(foreign=True), Path(folder) if isinstance(folder, str) else None, began, limit=None)
         for event in known_events(lines):
             talk.follow(event)
         talk.write(self._database, self._changed.get(conversation, began))

@@ -16,6 +16,9 @@ from app.platform.installation import resource
 Kind = Literal["frontend", "stt", "endpointing", "llm", "tts"]
 KINDS: tuple[Kind, ...] = ("frontend", "stt", "endpointing", "llm", "tts")
 
+HUB = "https://huggingface.co"
+
+
 ANY = "*"
 """In `Model.languages`, marks a multilingual model, which detects the language or takes it as a parameter."""
 

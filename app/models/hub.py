@@ -16,14 +16,24 @@ from typing import Any
 
 import httpx
 
-from app.models.catalogue import Hub, Model, ModelError
+from app.models.catalogue import HUB, Hub, Model, ModelError
 from app.models.layout import CONFIG_NAME, LM_NAME, MIMI_NAME, TOKENIZER_NAME
 from app.models.manifest import MANIFEST_NAME, read_object, write_manifest
-from app.models.transfer import TIMEOUT, FileTransfer, Progress, RemoteFile, disk_failed, only_one, require_room
-from app.platform.files import MOST_CHARACTERS, is_plain
+from app.models.transfer import (
+    TIMEOUT,
+    FileTransfer,
+    Progress,
+    RemoteFile,
+    disk_failed,
+    only_one,
+    proxy_refused,
+    require_room,
+)
+from app.platform.files import MOST_CHARACTERS, is_plain, private_folder
 from app.untrusted.http import no_downgrade_hooks, read_body
 from app.untrusted.json_text import read_json
-from app.untrusted.limits import HUB_CONFIG, HUB_LISTING, Refused, in_words
+from app.untrusted.limits import HUB_CONFIG, HUB_LISTING, ProxyRefused, Refused, in_words
+from app.untrusted.proxies import transport
 
 MOST_BYTES = 2**50
 """The largest plausible file size."""
@@ -50,6 +60,8 @@ def list_files(repository: str, hub: str, token: str | None) -> dict[str, Remote
         return _files(repository, answer)
     except httpx.HTTPStatusError as error:
         raise refused(repository, hub, error.response.status_code) from error
+    except ProxyRefused as error:
+        raise proxy_refused(hub, error) from error
     except Refused as error:
         raise ModelError(
             f"What {host} says about {repository} can't be used: {error}. Nothing was fetched. Check the name, or set "
@@ -82,7 +94,9 @@ def _ask(url: str, hub: str, token: str | None) -> dict[str, Any]:
     headers = {"Accept-Encoding": "gzip", **({"Authorization": f"Bearer {token}"} if token else {})}
     hooks = no_downgrade_hooks(hub)
     with (
-        httpx.Client(follow_redirects=True, timeout=TIMEOUT, event_hooks=hooks) as client,
+        httpx.Client(
+            follow_redirects=True, timeout=TIMEOUT, event_hooks=hooks, transport=transport(httpx, hub)
+        ) as client,
         client.stream("GET", url, headers=headers) as response,
     ):
         response.raise_for_status()
@@ -122,7 +136,6 @@ def _sha256(value: object) -> str:
     return found
 
 
-HUB = "https://huggingface.co"
 LOCK_NAME = ".download.lock"
 
 
@@ -165,7 +178,7 @@ class HubDownload:
 
     def _fetch(self, repository: str, plan: Callable[[], list[RemoteFile]]) -> Path:
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            private_folder(self._folder)
             with only_one(self._folder / LOCK_NAME, self._progress, self._cancelled):
                 files = plan()
                 missing = sum(max(0, file.size - self._transfer.present_bytes(file)) for file in files)

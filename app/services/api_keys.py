@@ -200,14 +200,17 @@ class KeyStore:
         """A user-facing message about a problem in the calling thread's last call, or empty."""
         return getattr(self._local, "trouble", "")
 
-    def find(self, names: Sequence[str]) -> tuple[str, KeyPlace]:
-        """Returns the key stored under one of `names` and its place, or "" and `none` if not found. Never raises."""
-        key, place = self._find(names)
+    def find(self, names: Sequence[str], *, keyring: bool = True) -> tuple[str, KeyPlace]:
+        """Returns the key stored under one of `names` and its place, or "" and `none` if not found. Never raises.
+
+        `keyring`: whether to look into the keyring, too, which may ask the user for a password.
+        """
+        key, place = self._find(names, keyring)
         if key:
             redact(key)
         return key, place
 
-    def _find(self, names: Sequence[str]) -> tuple[str, KeyPlace]:
+    def _find(self, names: Sequence[str], use_keyring: bool) -> tuple[str, KeyPlace]:
         self._local.trouble = trouble = ""
         for name in names:
             if value := self._environment.get(name, ""):
@@ -226,7 +229,7 @@ class KeyStore:
                     return _Hidden(value)
             return _Hidden("")
 
-        if names:
+        if names and use_keyring:
             try:
                 if value := self._keyring.run(read).value:
                     return clean_key(value), "keyring"
@@ -298,6 +301,10 @@ class KeyStore:
         """Returns the key stored under the first of `names` that has one, or an empty string."""
         return self.find((names,) if isinstance(names, str) and names else names or ())[0]
 
+    def key_at_hand(self, names: Sequence[str]) -> str:
+        """Returns the same without the keyring."""
+        return self.find(names, keyring=False)[0]
+
 
 def clean_key(text: str) -> str:
     """Strips whitespace and quotes around a key. Raises KeyRefused if the rest can't be a key.
@@ -331,3 +338,8 @@ def key_store() -> KeyStore:
 def api_key(names: str | Sequence[str]) -> str:
     """Returns the key stored under the first of `names` (such as "OPENAI_API_KEY") that has one, or an empty string."""
     return _store.api_key(names)
+
+
+def key_at_hand(names: Sequence[str]) -> str:
+    """Returns the same without the keyring, which may ask for a password: from the environment or from memory."""
+    return _store.key_at_hand(names)

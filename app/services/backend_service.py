@@ -24,6 +24,7 @@ from app.services.price_service import PriceService
 from app.services.provider_keys import ProviderKeys, display_name, names_of
 from app.services.tool_server_service import ToolServerService
 from app.session.control import ROUTER, BackendChoice, UserError
+from app.untrusted.proxies import without_proxies
 
 KEPT_SECONDS = 600.0
 """How long a list of models is cached before the server is queried again."""
@@ -71,7 +72,7 @@ class BackendService:
     """The service for providers, their models, keys, prices and tool servers. Coroutines never block the event loop."""
 
     def __init__(self, keys: KeyStore | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self.keys = ProviderKeys(keys or key_store())
+        self.keys = ProviderKeys(keys or key_store(), backends.RECORDS)
         self.prices = PriceService()
         self.tool_servers = ToolServerService()
         self._clock = clock
@@ -108,7 +109,8 @@ class BackendService:
         if spec.default_url is None:
             return Offer((), False)
         names = names_of(choice)
-        key, _ = await asyncio.to_thread(self.keys.store.find, names)
+        known = self.keys.may_ask(choice)
+        key, _ = await asyncio.to_thread(lambda: self.keys.store.find(names, keyring=known))
         if spec.wants_key and not key and names == spec.key_variables:
             return Offer(spec.suggestions, False)
         place = (choice.provider, choice.base_url.rstrip("/"), bool(key))
@@ -209,12 +211,14 @@ class BackendService:
                 # Import httpx first for every back-end: openai inspects httpx if it is loaded, and fails if another
                 # thread (importing ollama) has only half imported it.
                 importlib.import_module("httpx")
-                importlib.import_module(needs)
+                with without_proxies():  # ollama makes a client while it is imported
+                    importlib.import_module(needs)
             return make_backend(
                 choice.provider,
                 model=choice.model.strip(),
                 base_url=choice.base_url.strip(),
                 key=self.keys.store.api_key,
+                key_at_hand=self.keys.store.key_at_hand,
                 records=backends.RECORDS,
             )
 

@@ -13,21 +13,22 @@ from pathlib import Path
 from typing import Any
 
 from app.backend import PROVIDERS, make_backend
-from app.backend.base import Backend, BackendError, Usage, in_own_network
+from app.backend.base import Backend, BackendError, Usage
 from app.backend.model_record import ModelRecords
 from app.backend.prices import Prices, load_prices
 from app.conversation.languages import AUTOMATIC, ENGLISH
 from app.models.catalogue import find_model, models_of
 from app.models.selection import language_model_here
 from app.platform.installation import resource
-from app.services.api_keys import api_key
+from app.services.api_keys import api_key, key_at_hand
 from app.session.control import ROUTER, BackendChoice, ToolChoice
 from app.settings.declarations import Settings
 from app.settings.paths import model_records_path, prices_path, servers_path
-from app.tools.server_list import named_servers
+from app.tools import server_list
 from app.tools.toolbox import MCP_PREFIX, Toolbox, make_toolbox
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import SETTING_LIST
+from app.untrusted.proxies import in_own_network
 
 KINDS = ("everyday", "reasoning", "stem", "humanities", "creative")
 """The kinds of questions that the router distinguishes, duplicated since `app.routing.classifier` is slow to import."""
@@ -87,7 +88,9 @@ def backend(choice: BackendChoice, language: str = ENGLISH) -> Backend:
     model = choice.model
     if choice.provider == "embedded" and not model:
         model = _embedded_model(language)
-    return make_backend(choice.provider, model=model, base_url=choice.base_url, key=api_key, records=RECORDS)
+    return make_backend(
+        choice.provider, model=model, base_url=choice.base_url, key=api_key, key_at_hand=key_at_hand, records=RECORDS
+    )
 
 
 def _embedded_model(language: str) -> str:
@@ -132,8 +135,13 @@ def _classifier() -> Any:
 def tools(choice: ToolChoice) -> Toolbox:
     """Creates the chosen tools without opening them."""
     names = [name.removeprefix(MCP_PREFIX) for name in choice.names if name.startswith(MCP_PREFIX)]
-    servers = named_servers(servers_path(), names)
+    servers = server_list.named_servers(servers_path(), names)
     return make_toolbox(choice.names, folders=[Path(folder) for folder in choice.folders], servers=servers)
+
+
+def allow_always(server: str, tool: str) -> None:
+    """Saves that a tool of the user's tool server is always allowed. Raises ToolError."""
+    server_list.allow_always(servers_path(), server, tool)
 
 
 @functools.cache

@@ -81,11 +81,11 @@ class ModelView:
 class ModelService:
     """The models of the catalogue. All methods block, are thread-safe and raise UserError.
 
-    `mirror` returns the address of a mirror of the hub, and `token` the user's access token for the hub; either may be
-    empty.
+    `mirror` returns the address of a mirror of the hub, and `token` the user's access token for the hub or mirror at an
+    address; either may be empty.
     """
 
-    def __init__(self, mirror: Callable[[], str], token: Callable[[], str]) -> None:
+    def __init__(self, mirror: Callable[[], str], token: Callable[[str], str]) -> None:
         self._mirror = mirror
         self._token = token
         self._measuring = threading.Lock()

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.backend import PROVIDERS
-from app.backend.base import in_own_network
 from app.backend.prices import Price, differences, read_prices, read_users, write_prices
 from app.platform.installation import resource
 from app.services import backends
@@ -14,6 +13,7 @@ from app.services.backends import parse_routes
 from app.session.control import ROUTER, BackendChoice, UserError
 from app.settings.declarations import Settings
 from app.settings.paths import prices_path
+from app.untrusted.proxies import in_own_network
 
 
 @dataclass(frozen=True, slots=True)

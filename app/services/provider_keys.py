@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from app.backend import PROVIDERS, key_names
 from app.backend.base import split_address
+from app.backend.model_record import ModelRecords
 from app.services.api_keys import KeyPlace, KeyRefused, KeyStore
 from app.session.control import ROUTER, BackendChoice, UserError
 
@@ -25,14 +26,27 @@ class KeyResult:
 
 
 class ProviderKeys:
-    """Access to the API keys in `store` by back-end. Calls the store on worker threads, since a keyring may be slow."""
+    """Access to the API keys in `store` by back-end. Calls the store on worker threads, since a keyring may be slow.
 
-    def __init__(self, store: KeyStore) -> None:
+    `records` tells whether a server of the user's own wants a key.
+    """
+
+    def __init__(self, store: KeyStore, records: ModelRecords) -> None:
         self.store = store
+        self._records = records
+
+    def may_ask(self, choice: BackendChoice) -> bool:
+        """Returns whether the keyring may be opened, which may ask the user for its password.
+
+        For a server of the user's own, it is opened once that server has asked for a key, or was given one.
+        """
+        known = PROVIDERS.get(choice.provider)
+        return known is None or known.wants_key or self._records.wants_key(choice.base_url) is True
 
     async def find(self, choice: BackendChoice) -> tuple[KeyPlace, str]:
         """Returns where a back-end's key is stored, and an error message if the lookup failed."""
-        (_, place), trouble = await self._call(self.store.find, names_of(choice))
+        keyring = self.may_ask(choice)
+        (_, place), trouble = await self._call(lambda names: self.store.find(names, keyring=keyring), names_of(choice))
         return place, trouble
 
     async def keep(self, choice: BackendChoice, key: str) -> KeyResult:
@@ -45,6 +59,9 @@ class ProviderKeys:
             place, trouble = await self._call(self.store.keep, names[0], key)
         except KeyRefused as error:
             refusal = str(error)
+        if not refusal and not self.may_ask(choice):
+            self._records.of(choice.base_url, "").wants_key = True
+            await self._records.keep()
         if refusal:
             raise UserError(refusal)  # outside the handler, since the error's context could contain the key
         sentence = (

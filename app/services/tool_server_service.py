@@ -8,6 +8,7 @@ from pathlib import Path
 
 from app.session.control import UserError
 from app.settings.paths import servers_path
+from app.tools.base import Effect as Effect
 from app.tools.base import ToolError
 from app.tools.mcp_connection import offered
 from app.tools.server_list import ServerEntry, ServerList, change_list, read_list, server_of, wrong_entry
@@ -46,8 +47,8 @@ class ToolServerService:
         except ToolError as error:
             raise UserError(str(error)) from None
 
-    async def test(self, server: ServerEntry) -> str:
-        """Connects to a server and returns a user-facing message listing its tools. Raises UserError.
+    async def test(self, server: ServerEntry) -> tuple[str, tuple[str, ...]]:
+        """Connects to a server; returns a user-facing message, and the names of its tools. Raises UserError.
 
         Cancellation closes the connection.
         """
@@ -57,11 +58,12 @@ class ToolServerService:
         except ToolError as error:
             raise UserError(str(error)) from None
         if not names:
-            return f"“{server.name}” answers, but offers no tools."
+            return f"“{server.name}” answers, but offers no tools.", ()
         named = [name if len(name) <= 40 else f"{name[:39]}…" for name in names[:TOOLS_NAMED]]
         if left := len(names) - len(named):
             named.append(f"and {left} more")
-        return f"“{server.name}” works. It offers {len(names)} tool{'s'[: len(names) > 1]}: {', '.join(named)}."
+        sentence = f"“{server.name}” works. It offers {len(names)} tool{'s'[: len(names) > 1]}: {', '.join(named)}."
+        return sentence, tuple(names)
 
     def _place(self) -> Path:
         return self._path or servers_path()

@@ -26,7 +26,8 @@ from app.settings.paths import updates_path
 from app.untrusted.files import read_json_file
 from app.untrusted.http import origin, read_body
 from app.untrusted.json_text import read_json
-from app.untrusted.limits import SMALL_FILE, UPDATE_FEED, Refused
+from app.untrusted.limits import SMALL_FILE, UPDATE_FEED, ProxyRefused, Refused
+from app.untrusted.proxies import transport
 
 if TYPE_CHECKING:
     import httpx
@@ -122,8 +123,11 @@ class UpdateService:
 
         sentence = ""
         try:
-            with httpx.Client(verify=self._context or True, timeout=REQUEST_SECONDS, follow_redirects=False) as client:
+            way = transport(httpx, self.feed, verify=self._context or True)
+            with httpx.Client(transport=way, timeout=REQUEST_SECONDS, follow_redirects=False) as client:
                 return self._follow(client, httpx.URL(self.feed))
+        except ProxyRefused as error:
+            sentence = f"New versions can't be looked up: {error}. Name an HTTP proxy in this machine's proxy settings."
         except httpx.TimeoutException:
             sentence = "The address for new versions did not answer in time. KAME asks again tomorrow."
         except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError, OSError):

@@ -16,7 +16,7 @@ from typing import Any
 
 from app.backend.base import USER_FIXABLE, Backend, BackendError, ChatRequest, FaultKind, made_for, without_secrets
 from app.conversation import events as e
-from app.conversation.languages import AUTOMATIC
+from app.conversation.languages import AUTOMATIC, ENGLISH
 from app.conversation.oracle import OraclePolicy
 from app.conversation.record.transcript import Transcript
 from app.session.backend_pool import BackendPool, FirstBackend, Prompts, Spending, ToolAccess
@@ -34,6 +34,8 @@ from app.session.mailbox import Message
 from app.session.oracle_runner import OracleRunner
 from app.session.oracle_stream import OracleContext, backend_failure
 from app.session.parts import LatestTask, SessionParts
+from app.tools.base import ToolError
+from app.tools.consent import Consent, Policy, Proposal
 
 SAME_TWICE = "The comparison model would be the same as the first one. Choose another one."
 OVER = "The conversation has ended, so its model can't be changed. Start a new one."
@@ -43,6 +45,8 @@ _log = logging.getLogger(__name__)
 
 class BackendController:
     """The back-ends of one session. The first driver is `parts.backend`, which was made for `choice.backend`.
+
+    `consent`: what happens to tool calls that need the user's consent.
 
     `post` sends a message to the front-end, and `emit` an event to every listener; `now` returns the session's time.
     `state_listeners` are called with each new state before the events that report the change.
@@ -54,6 +58,7 @@ class BackendController:
         choice: SessionChoice,
         transcript: Transcript,
         *,
+        consent: Policy,
         post: Callable[[Message], None],
         emit: Callable[[e.Event], None],
         now: Callable[[], float],
@@ -69,7 +74,9 @@ class BackendController:
         self.state_listeners: list[Callable[[SessionState], None]] = []
         self._runner: OracleRunner  # the driver, from `start` on
         self._secondary: OracleRunner | None = None
-        self._tools = ToolAccess(parts.make_tools)
+        self.consent = Consent(consent)
+        self.consent.on_answer = lambda turn, allowed, by: self._emit(e.ConsentAnswered(now(), turn, allowed, by))
+        self._tools = ToolAccess(parts.make_tools, self.consent)
         self._spending = Spending(choice.cap, self._emit, now)
         self._pool = BackendPool(parts.make_backend, parts.backend, choice.backend, self._in_use)
         self._changes = {name: LatestTask(f"change the {name}") for name in PARTS}
@@ -106,6 +113,7 @@ class BackendController:
             cost=self.parts.cost,
             allowed=self._spending.allows,
             acts=lambda: bool(self._tools.acting),
+            ask_consent=self._ask_consent,
             used=self._tools.used,
             failed=self._failed,
             changed=self._fell_back,
@@ -130,6 +138,7 @@ class BackendController:
     async def stop(self) -> None:
         """Sends no more requests, and waits until everything has ended."""
         self._group = None
+        self.consent.withdraw()
         for change in (self._opening, *self._changes.values()):
             await change.stop()  # a model may take minutes to load
         for runner in self._runners:
@@ -157,6 +166,10 @@ class BackendController:
         """Passes the words of the user's turn to both runners. `settled`: the user is silent; `final`: it is over."""
         if self._group is None:
             return  # the session is over
+        if self.consent.pending and not final:
+            return  # what the answer is to be depends on whether these words allow the call
+        if final:
+            self.consent.answer(turn, words, self.prompts.language or ENGLISH)
         for runner in self._runners:
             self._ask(runner, turn, words, final=final, settled=settled)
 
@@ -409,8 +422,41 @@ class BackendController:
         partials = self.state.wanted.answer_mode == "thinking"
         return OraclePolicy(partials=partials, sparing=self._spending.sparing)
 
+    def allow(self, turn: int, *, always: bool) -> None:
+        """Allows the calls that wait for the user, by turn `turn`. `always`: also all later ones of these tools."""
+        places = self._tools.allow_always(self.consent.waiting) if always else []
+        self.consent.grant(turn)
+        if places and self._group is not None:
+            self._group.create_task(self._keep_always(places), name="keep what is always allowed")
+
+    async def _keep_always(self, places: list[tuple[str, str]]) -> None:
+        try:
+            for server, tool in places:
+                await asyncio.to_thread(self.parts.keep_always, server, tool)
+        except ToolError as error:
+            self._emit(e.Failure(self._now(), "backend", f"It is allowed for this conversation only. {error}"))
+
     def _request(self, backend: Backend, turn: int, words: str, final: bool) -> ChatRequest:
-        return self.prompts.request(backend, turn, words, may_act=final and self._tools.may_act(turn))
+        if self.prompts.documents or self.state.wanted.earlier:  # imported, or read by a tool in an earlier session
+            self.consent.note_outside()
+        request = self.prompts.request(backend, turn, words, tools=bool(self._tools.choice.names))
+        granted = self.consent.granted(turn) if final else None
+        return replace(request, final=final and self._tools.may_act(turn), granted=granted)
+
+    def _ask_consent(self, revision: int, turn: int, proposal: Proposal) -> None:
+        self.consent.ask(turn, proposal)
+        calls = proposal.waiting
+        effects = self._tools.effects
+        self._emit(
+            e.ConsentAsked(
+                self._now(),
+                revision,
+                turn,
+                tuple(call.name for call in calls),
+                tuple(call.arguments for call in calls),
+                tuple(effects.get(call.name, "changes") for call in calls),
+            )
+        )
 
     def _update_sparing(self) -> None:
         for runner in self._runners:

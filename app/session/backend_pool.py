@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from typing import Literal
 
@@ -26,7 +26,8 @@ from app.conversation.record.transcript import Transcript, Turn
 from app.conversation.words import fold
 from app.platform.supervision import Restarts
 from app.session.control import ROUTER, BackendChoice, Style, ToolChoice
-from app.tools.base import ToolError
+from app.tools.base import Effect, ToolError
+from app.tools.consent import Consent
 from app.tools.toolbox import Toolbox
 
 MOST_SPARE = 4
@@ -231,11 +232,13 @@ class Spending:
 class ToolAccess:
     """The toolbox in use, none at first. `choice`: the tools in use. Calls of `change` must not overlap.
 
-    `make`: creates the toolbox of a choice without opening it; None if there can't be any.
+    - `make`: creates the toolbox of a choice without opening it; None if there can't be any.
+    - `consent`: what the user allows in this session.
     """
 
-    def __init__(self, make: Callable[[ToolChoice], Toolbox] | None) -> None:
+    def __init__(self, make: Callable[[ToolChoice], Toolbox] | None, consent: Consent) -> None:
         self.choice = ToolChoice()
+        self.consent = consent
         self._make = make
         self._toolbox: Toolbox | None = None
         self._replaced: list[Toolbox] = []  # not closed yet
@@ -243,9 +246,18 @@ class ToolAccess:
 
     @property
     def acting(self) -> frozenset[str]:
-        """The names of the tools that may change something in the world."""
-        specs = self._toolbox.specs if self._toolbox is not None else ()
-        return frozenset(spec.name for spec in specs if spec.acts)
+        """The names of the tools that may do more than read."""
+        return frozenset(name for name, effect in self.effects.items() if effect != "reads")
+
+    @property
+    def effects(self) -> dict[str, Effect]:
+        """What each tool may do, by its name."""
+        return {spec.name: spec.effect for spec in self._toolbox.specs} if self._toolbox is not None else {}
+
+    def allow_always(self, names: Iterable[str]) -> list[tuple[str, str]]:
+        """Always allows the calls of these tools; returns the servers' names and the tools' names there."""
+        places = [self._toolbox.allow_always(name) for name in names] if self._toolbox is not None else []
+        return [place for place in places if place is not None]
 
     def used(self, turn: int, tool: str) -> None:
         """Records that a tool was called for `turn`, so that no other attempt acts for that turn again."""
@@ -253,7 +265,7 @@ class ToolAccess:
             self._acted.add(turn)
 
     def may_act(self, turn: int) -> bool:
-        """Returns whether tools may still change something for `turn`."""
+        """Returns whether tools may still do more than read for `turn`."""
         return turn not in self._acted
 
     def stream(self, backend: Backend, request: ChatRequest) -> AbstractAsyncContextManager[AsyncIterator[StreamItem]]:
@@ -275,12 +287,14 @@ class ToolAccess:
                 raise BackendError(str(error), "setup") from None
             if choice == self.choice and old is not None and new.is_like(old):
                 return []  # the new one was never opened
+            new.consent = self.consent
             try:
                 problems = await new.open()
             except BaseException:
                 await new.close()
                 raise
         self._toolbox, self.choice = new, choice
+        self.consent.withdraw()
         if old is not None:
             self._replaced.append(old)
         await self._close_replaced()
@@ -327,10 +341,15 @@ class Prompts:
         self._earlier = [Turn(m.role, 0, 0.0, m.content) for m in earlier if m.role != "system"]
         self._answered = 0
 
-    def request(self, backend: Backend, turn: int, words: str, *, may_act: bool) -> ChatRequest:
-        """Returns the request for an answer to `words` of `turn`. `may_act`: tools may change something."""
+    def request(self, backend: Backend, turn: int, words: str, *, tools: bool) -> ChatRequest:
+        """Returns the request for an answer to `words` of `turn`. `tools`: the model may call some.
+
+        It doesn't let tools do more than read.
+        """
         traits, style, code = backend.traits, self.style, self.language or ENGLISH
         persona = system_prompt(traits.persona, style.persona, style.length, code)
+        if tools:
+            persona = f"{persona} {language(code).results}"
         documents = material(self.documents, traits.document_bytes, code)
         shares_room = bool(documents) and traits.document_bytes < LONG_DOCUMENT_BYTES
         messages = build_prompt(
@@ -343,7 +362,7 @@ class Prompts:
         temperature = traits.temperature if style.temperature is None else style.temperature
         asks_for_block = language(code).written & set(fold(words))
         factor = max(TOKENS_FACTOR[style.length], BLOCK_FACTOR if asks_for_block else 0.0)
-        return ChatRequest(messages, round(traits.max_tokens * factor), temperature, final=may_act)
+        return ChatRequest(messages, round(traits.max_tokens * factor), temperature, final=False, language=code)
 
     def given(self, backend: Backend) -> tuple[int, ...]:
         """Returns how many words of each document a back-end gets."""

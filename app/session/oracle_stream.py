@@ -7,14 +7,17 @@ import itertools
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
 from app.backend.base import (
     USER_FIXABLE,
     Backend,
     BackendError,
+    CallDeferred,
+    CallRefused,
     ChatRequest,
+    ConsentNeeded,
     FaultKind,
     Notice,
     StreamItem,
@@ -26,11 +29,14 @@ from app.backend.base import (
 )
 from app.backend.model_record import ModelRecords
 from app.backend.router import Choice
+from app.backend.thinking import KEPT_LETTERS
 from app.conversation import events as e
 from app.conversation.oracle import COLD_SECONDS, Kind, Pace
 from app.conversation.speaking.revisions import OracleThinks
 from app.conversation.words import WordGatherer
 from app.session.mailbox import Message
+from app.tools.consent import Proposal
+from app.untrusted.text import harmless
 
 
 @runtime_checkable
@@ -46,6 +52,7 @@ class OracleContext:
     """`request` builds the chat request for (back-end, turn, words, whether tools may act); `stream` sends it.
 
     `post` sends a message to the front-end, `emit` an event to every listener; `now` is the session's time in seconds.
+    `ask_consent` lets calls that a revision wants to make for a turn wait for the user.
     `group` holds the tasks of all streams, `numbers` counts revisions. `records`: what is known of models. `cost`
     returns US dollars or None; `allowed` returns whether a back-end may be asked at all. `acts`: whether tools may
     change something. Callbacks: `used` gets each tool call and its turn; `failed` the event that is about to report a
@@ -65,6 +72,7 @@ class OracleContext:
     cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None
     allowed: Callable[[Backend], bool] = lambda backend: True
     acts: Callable[[], bool] = lambda: False
+    ask_consent: Callable[[int, int, Proposal], None] = lambda revision, turn, proposal: None
     used: Callable[[int, str], None] = lambda turn, tool: None
     failed: Callable[[e.Failure, FaultKind, Backend, Backend], None] = lambda failure, kind, backend, chosen: None
     changed: Callable[[Backend], None] = lambda failed: None
@@ -237,6 +245,8 @@ class OracleStream:
     counted_letters: int = 0
     thought_letters: int = 0
     """Characters of the model's thinking that the server has not counted yet."""
+    thought: str = ""
+    """What it has thought and not emitted yet."""
     thinking_reported: bool = False
     uncounted: bool = True  # the server has not counted the newest request
     over: bool = False
@@ -245,6 +255,8 @@ class OracleStream:
     """The user was silent at the request, so the words may be complete."""
     complete: bool = False
     retry: bool = False
+    deferred: bool = False
+    """It wanted to call a tool that waits for the whole turn."""
 
     @property
     def usable(self) -> bool:
@@ -317,7 +329,9 @@ async def run(stream: OracleStream, context: OracleContext) -> None:
     name = stream.backend.name
     try:
         await _take_in(stream, context, gatherer)
-        if not stream.over and not stream.count:
+        if stream.deferred:
+            reason = "superseded"  # by the request for the whole turn
+        elif not stream.over and not stream.count:
             raise BackendError(f"{name} gave an empty answer. Ask again, or choose another model.", "empty")
     except asyncio.CancelledError:
         reason = "superseded"
@@ -343,28 +357,47 @@ async def run(stream: OracleStream, context: OracleContext) -> None:
 async def _take_in(stream: OracleStream, context: OracleContext, gatherer: WordGatherer) -> None:
     may_act = stream.final and not stream.owner.secondary
     request = context.request(stream.backend, stream.turn, stream.words, may_act)
+    request = replace(request, defers=not stream.final and not stream.owner.secondary)
     async with context.stream(stream.backend, request) as items:
         stream.sent = round(_letters(request) / CHARS_PER_TOKEN)
         async for item in items:
             match item:
                 case str():
+                    if item.strip():
+                        _tell_thought(stream, context)
                     stream.owner.deliver(stream, gatherer.push(item))
                 case Usage():
                     stream.add_usage(item)
-                case Thinking(letters):
+                case Thinking(letters, text):
                     stream.thought_letters += letters
+                    stream.thought = (stream.thought + text)[:KEPT_LETTERS]
                     _report_thinking(stream, context)
                 case Notice():
                     stream.owner.notify(stream, item)
                 case ToolStarted():
                     context.used(stream.turn, item.name)
                     context.emit(e.ToolCalled(context.now(), stream.revision, item.name, item.arguments))
+                case ConsentNeeded(proposal) if not stream.over:
+                    context.ask_consent(stream.revision, stream.turn, proposal)
+                case CallDeferred():
+                    stream.deferred = True
+                    return
+                case CallRefused():
+                    context.emit(e.CallNotMade(context.now(), stream.revision, item.name, item.arguments))
                 case ToolEnded(name, ok, text, seconds):
                     stream.uncounted = True  # the result is sent to the model
                     context.emit(e.ToolReturned(context.now(), stream.revision, name, ok, text, round(seconds, 3)))
             if stream.over or stream.enough:
                 return  # its first words have started a newer one, or what follows belongs to the next sentence
+    _tell_thought(stream, context)
     stream.owner.deliver(stream, gatherer.flush())
+
+
+def _tell_thought(stream: OracleStream, context: OracleContext) -> None:
+    """Emits what the model has thought, once."""
+    if stream.thought and not stream.over:
+        context.emit(e.OracleThought(context.now(), stream.revision, harmless(stream.thought)))
+    stream.thought = ""
 
 
 def _report_thinking(stream: OracleStream, context: OracleContext) -> None:

@@ -22,6 +22,7 @@ from app.platform.supervision import acquire
 from app.session.control import BackendChoice, SessionChoice, SpeechChoice, ToolChoice
 from app.session.recorder import Recorder
 from app.stt.base import Transcriber, VoiceActivity
+from app.tools.consent import Policy
 from app.tools.toolbox import Toolbox
 from app.tts.base import Voice, VoiceError
 
@@ -38,6 +39,7 @@ class SessionParts:
     - `fallback`: creates the front-end that takes over if the first one can't be loaded or fails later.
     - `fallback_backend`: the back-end that answers while the wanted one can't be opened at the start.
     - `make_...`: creates a part for a choice without opening it. Without it, the session keeps the part that it has.
+    - `keep_always`: stores that a tool server's tool is always allowed; runs on a thread. Raises ToolError.
     - `cost`: returns US dollars for a request; None if unknown.
     - `records`: what earlier sessions learned of models.
     - `prepare`: loads whatever else is needed; runs on a thread.
@@ -56,6 +58,7 @@ class SessionParts:
     fallback_backend: BackendChoice | None = None
     make_backend: Callable[[BackendChoice], Awaitable[Backend]] | None = None
     make_tools: Callable[[ToolChoice], Toolbox] | None = None
+    keep_always: Callable[[str, str], None] = lambda server, tool: None
     make_transcriber: Callable[[SpeechChoice], Awaitable[Transcriber]] | None = None
     make_voice: Callable[[SpeechChoice], Awaitable[Voice]] | None = None
     cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None
@@ -74,6 +77,8 @@ class SessionConfig:
     - `end_with_input`: it ends once the source has ended and both sides have finished, or `max_answer_seconds` later.
     - `tools_first`: it starts once its tool servers are ready or have failed (at most 10 s), so that the first answer
       can use them.
+    - `consent`: what happens to tool calls that may send or change something. Only a session whose user sees the calls
+      and speaks into its microphone can ask.
     - `remember_seconds`: how much audio of both sides to keep in memory for `Session.sound_of`.
     """
 
@@ -84,6 +89,7 @@ class SessionConfig:
     end_with_input: bool = True
     max_answer_seconds: float = 90.0
     tools_first: bool = False
+    consent: Policy = "refuse"
     remember_seconds: float = 0.0
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from app.audio.io.base import AudioError
 from app.conversation import events as e
+from app.conversation.languages import language
 from app.conversation.turns.floor import Interrupt
 from app.conversation.turns.tracker import TurnSettings, TurnTracker
 from app.conversation.words import asks_to_wait
@@ -92,7 +93,13 @@ class Session:
             ("frontend", self._pass_on_events),
         )
         self.backends = BackendController(
-            parts, config.choice, self.transcript, post=self.mailbox.post, emit=self._emit, now=lambda: self.clock()
+            parts,
+            config.choice,
+            self.transcript,
+            consent=config.consent,
+            post=self.mailbox.post,
+            emit=self._emit,
+            now=lambda: self.clock(),
         )
         parts.transcriber = transcriber = SwappableTranscriber(parts.transcriber)
         self.speech = SpeechController(
@@ -239,6 +246,7 @@ class Session:
     def _pass_on_events(self, message: StepMessage) -> None:
         for event in message.events:
             self._emit(event)
+            self.backends.consent.follow(event)
             if isinstance(event, e.AssistantStarted):
                 self.backends.prompts.reopened(event.turn)
             elif isinstance(event, e.AssistantEnded):
@@ -299,6 +307,7 @@ class Session:
         transcriber = self.parts.transcriber
         for event in message.turn_events:
             self._emit(event)
+            self.backends.consent.follow(event)
             match event:
                 case e.UserStarted(at, turn):
                     self._newest_turn = max(self._newest_turn, turn)
@@ -334,6 +343,7 @@ class Session:
         self.mailbox.post(WordsHint(turn, words, update.heard_until, update.language))
         if asks_to_wait(words, update.language) and not self._has_asked:
             if update.final:
+                self.backends.consent.withdraw()
                 self.mailbox.post(SilenceAnswer())
             return
         self.backends.prompts.language = update.language
@@ -371,10 +381,13 @@ class Session:
 
     def write(self, text: str) -> None:
         """Adds a typed turn, which interrupts the assistant and is answered like a spoken one."""
-        words, at = " ".join(harmless(text).split()), self.clock()
-        if not words or self._driver.done.is_set():
-            return
-        self._newest_turn = turn = self._numbers()
+        words = " ".join(harmless(text).split())
+        if words and not self._driver.done.is_set():
+            self._write(self._numbers(), words)
+
+    def _write(self, turn: int, words: str) -> None:
+        at = self.clock()
+        self._newest_turn = turn
         self.mailbox.post(TypedTurn(turn))
         for event in (
             e.UserStarted(at, turn),
@@ -382,10 +395,27 @@ class Session:
             e.TranscriptFinal(at, turn, words, at),
         ):
             self._emit(event)
+            self.backends.consent.follow(event)
         if self.parts.frontend.hears_oracle:
             self.backends.ask(turn, words, final=True, settled=True)
         else:
             self._emit(e.Failure(at, "frontend", f"{self.parts.frontend.name} {CANT_READ}"))
+
+    def allow(self, *, always: bool = False) -> None:
+        """Allows the tool calls that wait for the user's consent; the user's turn that says so is written.
+
+        `always`: also all later calls of these tools, as long as the model is given no text from outside. Does nothing
+        if no call is waiting.
+        """
+        if self.backends.consent.pending and not self._driver.done.is_set():
+            turn = self._numbers()
+            self.backends.allow(turn, always=always)
+            self._write(turn, language(self.backends.prompts.language).gives_consent)
+
+    def deny(self) -> None:
+        """Refuses the tool calls that wait for the user's consent."""
+        self.backends.consent.deny()
+        self.silence()
 
     def ask_aloud(self, samples: np.ndarray) -> None:
         """Feeds these samples (float32 mono 24 kHz) in place of the microphone until their turn has ended.
@@ -393,6 +423,7 @@ class Session:
         They are also played on the loudspeaker, and become a user turn with or without hands-free mode. The talk button
         or a typed turn stops them.
         """
+        self.backends.consent.withdraw()  # this voice is not the user's
         self.mailbox.post(AskAloud(samples))
 
     def stop_asking(self) -> None:

@@ -247,7 +247,7 @@ def files_tools(folders: Sequence[Path]) -> tuple[FilesTool, ...]:
     names = ", ".join(permitted.names) or "none yet"
     return (
         FilesTool(
-            ToolSpec(
+            _spec(
                 "list_files",
                 f"Lists what is in a folder that the user has permitted: {names}. Without a path it lists these.",
                 object_schema({"path": _PATH}),
@@ -255,7 +255,7 @@ def files_tools(folders: Sequence[Path]) -> tuple[FilesTool, ...]:
             lambda arguments: _list(permitted, str(arguments.get("path") or "")),
         ),
         FilesTool(
-            ToolSpec(
+            _spec(
                 "read_file",
                 f"Reads a text file from the permitted folders, {PAGE_CHARS:,} characters at a time.",
                 object_schema(
@@ -269,7 +269,7 @@ def files_tools(folders: Sequence[Path]) -> tuple[FilesTool, ...]:
             lambda arguments: _read(permitted, str(arguments["path"]), int(arguments.get("offset") or 0)),
         ),
         FilesTool(
-            ToolSpec(
+            _spec(
                 "find_in_files",
                 "Finds a word or phrase in the names and the text of the files in the permitted folders; upper and "
                 "lower case are the same.",
@@ -284,6 +284,10 @@ def files_tools(folders: Sequence[Path]) -> tuple[FilesTool, ...]:
             lambda arguments: _find(permitted, str(arguments["text"]), str(arguments.get("path") or "")),
         ),
     )
+
+
+def _spec(name: str, description: str, parameters: Mapping[str, Any]) -> ToolSpec:
+    return ToolSpec(name, description, parameters, outside=True)  # others may have written what is in a file
 
 
 def _list(folders: Folders, requested: str) -> str:

@@ -29,8 +29,17 @@ import anyio
 from app.tools.base import ToolError, ToolSpec
 from app.tools.mcp_tool import McpServer, OfferedTool, offers_of, result_text, shown, without_secrets
 from app.untrusted.http import bounded_hooks, other_server, push_aside
-from app.untrusted.limits import TOOL_CHILD, TOOL_MESSAGE, TOOL_STREAM, TOOL_TEXT_CHARS, Refused
+from app.untrusted.limits import (
+    TOOL_CHILD,
+    TOOL_MESSAGE,
+    TOOL_STREAM,
+    TOOL_TEXT_CHARS,
+    ProxyRefused,
+    Refused,
+    refusal_in,
+)
 from app.untrusted.line_scanner import LineScanner
+from app.untrusted.proxies import async_transport
 from app.untrusted.text import one_line
 
 
@@ -101,6 +110,11 @@ def explain(server: McpServer, error: BaseException, exchange: Exchange) -> str:
 
 def _explain_http(server: McpServer, error: BaseException, exchange: Exchange) -> str:
     what, status = f"The MCP server “{server.name}”", exchange.status
+    if isinstance(refused := refusal_in(error), ProxyRefused):
+        return (
+            f"{what} cannot be reached: {refused}. Take it out of this machine's proxy settings (NO_PROXY), or name an "
+            "HTTP proxy there."
+        )
     if not status:
         return f"{what} cannot be reached at {server.place} ({type(error).__name__}): see that it runs."
     if exchange.moved:
@@ -157,6 +171,19 @@ EXCHANGE: ContextVar[Exchange] = ContextVar("exchange")
 """The connection that the current task belongs to."""
 
 
+HTTP_SECONDS, STREAM_SECONDS = 30.0, 300.0
+"""Timeouts of a server's answers, and of its streams, which it may hold open: those that the package uses."""
+
+
+def _make_client(server: McpServer) -> Any:
+    library: Any = importlib.import_module("httpx2")
+    return library.AsyncClient(
+        headers=dict(server.headers),
+        timeout=library.Timeout(HTTP_SECONDS, read=STREAM_SECONDS),
+        transport=async_transport(library, server.url),
+    )
+
+
 @asynccontextmanager
 async def http_transport(server: McpServer, http: Any, exchange: Exchange) -> AsyncIterator[Any]:
     """Opens the package's HTTP transport with the user's headers and with limits on message sizes.
@@ -169,7 +196,7 @@ async def http_transport(server: McpServer, http: Any, exchange: Exchange) -> As
             exchange.status, exchange.moved = response.status_code, response.has_redirect_location
             exchange.elsewhere = other_server(response) if exchange.moved else ""
 
-    client = await asyncio.to_thread(http.create_mcp_http_client, dict(server.headers))  # loads certificates
+    client = await asyncio.to_thread(_make_client, server)  # loads certificates
     hooks = bounded_hooks(TOOL_MESSAGE, TOOL_STREAM, TOOL_MESSAGE, on_refused=exchange.refuse)
     client.event_hooks = {**hooks, "response": [note, *hooks["response"]]}
     async with (
@@ -377,7 +404,20 @@ class McpTool:
     def __init__(self, connection: McpConnection, tool: OfferedTool, name: str) -> None:
         self._connection = connection
         self._tool = tool.name
-        self.spec = ToolSpec(name, tool.description, tool.parameters, acts=tool.acts)
+        server = connection.server
+        self.spec = ToolSpec(
+            name,
+            tool.description,
+            tool.parameters,
+            effect=tool.effect(server),
+            always=tool.name in server.always,
+            outside=True,
+        )
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """The server's name, and the tool's name there."""
+        return self._connection.server.name, self._tool
 
     async def call(self, arguments: Mapping[str, Any]) -> str:
         return await self._connection.call(self._tool, arguments)

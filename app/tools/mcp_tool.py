@@ -15,6 +15,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.tools.base import Effect
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import TOOL_SCHEMA, Refused
 from app.untrusted.text import harmless, one_line
@@ -24,7 +25,11 @@ from app.untrusted.text import harmless, one_line
 class McpServer:
     """A server: a `command` with `args` and `env` (stdio), or a `url` with `headers` (streamable HTTP).
 
-    `trouble` is a clause with the reason if the server can't be used. The `repr` omits fields that may contain secrets.
+    - `effect`: what its tools may do, as the user has said; `effects`: what the user has said of single tools.
+    - `always`: the tools whose calls the user always allows.
+    - `trouble`: a clause with the reason if the server can't be used.
+
+    The `repr` omits fields that may contain secrets.
     """
 
     name: str
@@ -33,6 +38,9 @@ class McpServer:
     env: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
     url: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
+    effect: Effect = field(default="changes", repr=False)
+    effects: Mapping[str, Effect] = field(default_factory=dict, repr=False, hash=False)
+    always: frozenset[str] = field(default=frozenset(), repr=False)
     trouble: str = field(default="", repr=False)
 
     @property
@@ -67,12 +75,24 @@ DESCRIPTION_CHARS = 1_000
 
 @dataclass(frozen=True)
 class OfferedTool:
-    """A tool offered by a server. `name`: the server's name for it; the other fields are those of `ToolSpec`."""
+    """A tool offered by a server. `name`: the server's name for it; the other fields are those of `ToolSpec`.
+
+    `warned`: the server says itself that the tool may change something.
+    """
 
     name: str
     description: str
     parameters: Mapping[str, Any]
-    acts: bool
+    warned: bool = False
+
+    def effect(self, server: McpServer) -> Effect:
+        """Returns what the tool may do: what the user has said of it, or of its server.
+
+        A server isn't believed if it calls its tools harmless, only if it warns of one.
+        """
+        if (own := server.effects.get(self.name)) is not None:
+            return own
+        return "changes" if self.warned else server.effect
 
     @property
     def shown(self) -> str:
@@ -90,8 +110,9 @@ def offers_of(tools: Collection[Any]) -> tuple[list[OfferedTool], list[str]]:
             left_out.append(f"the tool “{shown(tool.name)}” is left out, because of its schema: {refusal}")
             continue
         description = harmless((tool.description or tool.title or tool.name)[:DESCRIPTION_CHARS])
-        acts = not (tool.annotations is not None and tool.annotations.read_only_hint)
-        offers.append(OfferedTool(tool.name, description, parameters, acts))
+        hints = tool.annotations
+        warned = hints is not None and (hints.read_only_hint is False or bool(hints.destructive_hint))
+        offers.append(OfferedTool(tool.name, description, parameters, warned))
     return offers, left_out
 
 

@@ -1,7 +1,9 @@
 """The user's list of MCP servers: a file in the usual format of MCP clients, parsed leniently, edited entry by entry.
 
-The format is `{"mcpServers": {name: {"command", "args", "env"} | {"url", "headers"}}}`. Anything else in the file is
-preserved when it is rewritten. Messages contain only names and the file's path, never environment or header values.
+The format is `{"mcpServers": {name: {"command", "args", "env"} | {"url", "headers"}}}`. What the user lets a server's
+tools do is this app's own part of an entry: `"kame": {"effect", "tools": {tool: effect}, "always": [tool]}`. Anything
+else in the file is preserved when it is rewritten. Messages contain only names and the file's path, never environment
+or header values.
 """
 
 from __future__ import annotations
@@ -12,15 +14,16 @@ import shutil
 import urllib.parse
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from app.platform.files import write_json
-from app.tools.base import ToolError
+from app.platform.files import APP_FOLDER, make_private, write_json
+from app.tools.base import EFFECTS, Effect, ToolError
 from app.tools.mcp_tool import McpServer
 from app.untrusted.files import read_json_file
 from app.untrusted.limits import TOOL_SERVERS, Refused
+from app.untrusted.proxies import may_have_key
 
 Kind = Literal["program", "address"]
 
@@ -43,6 +46,8 @@ class ServerEntry:
 
     - `kept`: the entry's name in the file; empty for a new entry
     - `variables`: the names in `env`, or in `headers` for a URL; read-only
+    - `effect`: what its tools may do; `effects`: what single tools may do, where the user has said so
+    - `always`: the tools whose calls are always allowed
     - `off`: whether the entry is `disabled`; read-only
     - `trouble`: a user-facing message that says why the entry can't be used; empty if it can
     """
@@ -54,6 +59,9 @@ class ServerEntry:
     url: str = field(default="", repr=False)
     kept: str = ""
     variables: tuple[str, ...] = ()
+    effect: Effect = "changes"
+    effects: tuple[tuple[str, Effect], ...] = ()
+    always: tuple[str, ...] = ()
     off: bool = False
     trouble: str = ""
 
@@ -132,9 +140,28 @@ def entry_of(name: str, raw: Any) -> ServerEntry:
         url if isinstance(url, str) else "",
         name,
         tuple(variables) if isinstance(variables, dict) else (),
+        *_rules_of(raw),
         raw.get("disabled") is True,
         trouble,
     )
+
+
+OWN_KEY = "kame"
+"""The part of an entry that only this app reads."""
+
+
+def _rules_of(raw: Mapping[str, Any]) -> tuple[Effect, tuple[tuple[str, Effect], ...], tuple[str, ...]]:
+    """Returns `effect`, `effects` and `always` of an entry's JSON object: the strictest wherever it says nothing."""
+    own = raw.get(OWN_KEY)
+    own = own if isinstance(own, dict) else {}
+    tools, always = own.get("tools"), own.get("always")
+    effects = ((tool, _effect(said)) for tool, said in tools.items()) if isinstance(tools, dict) else ()
+    allowed = (tool for tool in always if isinstance(tool, str)) if isinstance(always, list) else ()
+    return _effect(own.get("effect")), tuple(effects), tuple(allowed)
+
+
+def _effect(said: Any) -> Effect:
+    return next((effect for effect in EFFECTS if effect == said), "changes")
 
 
 def fault_of(entry: Any) -> str:
@@ -148,6 +175,8 @@ def fault_of(entry: Any) -> str:
         return "speaks SSE, which is out of use: give the address of its streamable HTTP, which often ends in /mcp"
     if url and not url.lower().startswith(("http://", "https://")):
         return "has a “url” that is not http or https"
+    if url and entry.get("headers") and not may_have_key(url):
+        return "has “headers”, which would go unencrypted to another network: write https:// in its “url”"
     if url and not _are_headers(entry.get("headers", {})):
         return "has “headers” that are no texts which can be sent"
     if not isinstance(entry.get("args", []), list) or not all(isinstance(arg, str) for arg in entry.get("args", [])):
@@ -159,6 +188,7 @@ def fault_of(entry: Any) -> str:
 
 def server_from(name: str, entry: Mapping[str, Any]) -> McpServer:
     """Returns the server for an entry's JSON object, which must be valid."""
+    effect, effects, always = _rules_of(entry)
     return McpServer(
         name,
         entry.get("command", ""),
@@ -166,6 +196,9 @@ def server_from(name: str, entry: Mapping[str, Any]) -> McpServer:
         entry.get("env", {}),
         entry.get("url", ""),
         entry.get("headers", {}) if entry.get("url") else {},
+        effect,
+        dict(effects),
+        frozenset(always),
     )
 
 
@@ -181,11 +214,26 @@ def _are_headers(headers: Any) -> bool:
 
 
 def merge(raw: Any, entry: ServerEntry) -> dict[str, Any]:
-    """Returns an entry's JSON object with the changes applied; the same object if the connection is unchanged."""
+    """Returns an entry's JSON object with the changes applied; the same object if nothing but the name has changed.
+
+    Another program or address is not allowed what the one before was always allowed.
+    """
     old = entry_of(entry.kept or entry.name, raw)
-    if isinstance(raw, dict) and raw and _connection(old) == _connection(entry):
+    same = isinstance(raw, dict) and bool(raw) and _connection(old) == _connection(entry)
+    entry = entry if same or not entry.kept else replace(entry, always=())
+    if same and _rules(old) == _rules(entry):
         return raw
     merged = dict(raw) if isinstance(raw, dict) else {}
+    merged.pop(OWN_KEY, None)
+    rules = {
+        "effect": entry.effect if entry.effect != "changes" else None,
+        "tools": dict(entry.effects),
+        "always": list(entry.always),
+    }
+    if rules := {key: value for key, value in rules.items() if value}:
+        merged[OWN_KEY] = rules
+    if same:
+        return merged
     for key in ("command", "args", "url"):
         merged.pop(key, None)
     for key in ("type", "transport"):  # drops values for the other kind of server
@@ -195,6 +243,10 @@ def merge(raw: Any, entry: ServerEntry) -> dict[str, Any]:
     if entry.kind == "address":
         return {"url": entry.url.strip(), **merged}
     return {"command": entry.command.strip(), "args": list(entry.args), **merged}
+
+
+def _rules(entry: ServerEntry) -> tuple[Any, ...]:
+    return entry.effect, entry.effects, entry.always
 
 
 def _connection(entry: ServerEntry) -> tuple[Any, ...]:
@@ -281,6 +333,13 @@ def change_list(path: Path, changed: Sequence[ServerEntry], removed: Sequence[st
     _write(path, {**document, "mcpServers": dict(result)})
 
 
+def allow_always(path: Path, server: str, tool: str) -> None:
+    """Saves that calls of a server's tool are always allowed. Raises ToolError, in which case the file is unchanged."""
+    entry = next((one for one in read_list(path).entries if one.name == server), None)
+    if entry is not None and tool not in entry.always:
+        change_list(path, [replace(entry, always=(*entry.always, tool))])
+
+
 def server_of(path: Path, entry: ServerEntry) -> McpServer:
     """Returns the server for an entry that may be unsaved; reads `env` or `headers` from the file. Raises ToolError."""
     if wrong := wrong_entry([entry]):
@@ -300,6 +359,8 @@ def _read(path: Path) -> tuple[dict[str, Any], tuple[str, str] | None]:
     """Returns the file's JSON object; on failure an empty one, and a pair of messages: the error and its remedy."""
     try:
         read: dict[str, Any] = read_json_file(path, TOOL_SERVERS)
+        if APP_FOLDER in path.parts:
+            make_private(path)  # users write it by hand, and keys into it
     except FileNotFoundError:
         return {}, None
     except OSError as error:

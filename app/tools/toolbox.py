@@ -1,6 +1,7 @@
 """The tools of a session, listed for the model in a stable order and called by name with a timeout.
 
-The text of a failed call is an error message. A tool that ignores cancellation is abandoned.
+The text of a failed call is an error message. A tool that ignores cancellation is abandoned. A tool that may do more
+than read is only called with the user's consent.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 from app.tools.base import Tool, ToolError, ToolResult, ToolSpec
 from app.tools.calculator import Calculator
 from app.tools.clock import Clock
+from app.tools.consent import Consent
 from app.tools.files import files_tools
 from app.tools.mcp_connection import McpConnection, McpTool
 from app.tools.mcp_tool import McpServer, tool_name
@@ -46,7 +48,8 @@ _log = logging.getLogger(__name__)
 class Toolbox:
     """Built-in tools and connections to MCP servers, usable from any task of one event loop.
 
-    `seconds`: the timeout of each call. `now`: the clock for `ToolResult.seconds`.
+    `seconds`: the timeout of each call. `now`: the clock for `ToolResult.seconds`. `consent`: that of the session;
+    without one, no tool is called that may do more than read.
     """
 
     def __init__(
@@ -57,6 +60,7 @@ class Toolbox:
         seconds: float = CALL_SECONDS,
         now: Callable[[], float] = time.perf_counter,
     ) -> None:
+        self.consent = Consent()
         self._own = tuple(tools)
         self._tools: dict[str, Tool] = {tool.spec.name: tool for tool in self._own}
         self._connections = [McpConnection(server) for server in servers]
@@ -117,6 +121,17 @@ class Toolbox:
             text, ok = f"The tool “{name}” failed ({type(error).__name__}). Answer without it.", False
         return ToolResult(name, ok, harmless(_shorten(text)), self._now() - started)
 
+    def allow_always(self, name: str) -> tuple[str, str] | None:
+        """Always allows the calls of a server's tool; returns the server's name and the tool's name there.
+
+        Returns None for any other tool.
+        """
+        tool = self._tools.get(name)
+        if not isinstance(tool, McpTool):
+            return None
+        tool.spec = replace(tool.spec, always=True)
+        return tool.place
+
     async def close(self) -> None:
         """Ends all calls, connections and child processes. Idempotent; can be called from any task of the loop."""
         for task in self._running:
@@ -131,6 +146,10 @@ class Toolbox:
             there = ", ".join(self._tools) or "none"
             raise ToolError(f"There is no tool “{name[:64]}”. There are: {there}.")
         values = _parse(tool.spec, arguments)
+        if not self.consent.take(tool.spec, arguments):
+            raise ToolError(f"“{name}” was not done: the user has not allowed it. Say so.")
+        if tool.spec.outside:
+            self.consent.note_outside()
         # A separate task, so that the timeout holds even if the tool ignores cancellation.
         task = asyncio.ensure_future(tool.call(values))
         self._running.add(task)

@@ -1069,6 +1069,104 @@
     </message>
 </context>
 <context>
+    <name>ConsentCard</name>
+    <message>
+        <source>&amp;Don&apos;t allow</source>
+        <translation>&amp;Nicht erlauben</translation>
+    </message>
+    <message>
+        <source>Al&amp;ways allow this</source>
+        <translation>&amp;Immer erlauben</translation>
+    </message>
+    <message>
+        <source>Allo&amp;w</source>
+        <translation>&amp;Erlauben</translation>
+    </message>
+    <message>
+        <source>Allow the call</source>
+        <translation>Den Aufruf erlauben</translation>
+    </message>
+    <message>
+        <source>Always allow this tool</source>
+        <translation>Dieses Werkzeug immer erlauben</translation>
+    </message>
+    <message>
+        <source>Don&apos;t allow the call</source>
+        <translation>Den Aufruf nicht erlauben</translation>
+    </message>
+    <message>
+        <source>Question for your consent</source>
+        <translation>Frage nach deiner Zustimmung</translation>
+    </message>
+    <message>
+        <source>Shall this be done? {0}</source>
+        <translation>Soll das geschehen? {0}</translation>
+    </message>
+    <message>
+        <source>This may change something.</source>
+        <translation>Das kann etwas verändern.</translation>
+    </message>
+    <message>
+        <source>This may send what is shown here to somebody else.</source>
+        <translation>Das kann an andere senden, was hier steht.</translation>
+    </message>
+    <message>
+        <source>What the tool would be given</source>
+        <translation>Was das Werkzeug bekäme</translation>
+    </message>
+    <message>
+        <source>You are asked all the same once the model has read a document, a file or what a tool returned.</source>
+        <translation>Du wirst trotzdem gefragt, sobald das Modell ein Dokument, eine Datei oder die Antwort eines Werkzeugs gelesen hat.</translation>
+    </message>
+    <message>
+        <source>{0} ({1})</source>
+        <translation>{0} ({1})</translation>
+    </message>
+</context>
+<context>
+    <name>ConsentFields</name>
+    <message>
+        <source>This tool is always allowed</source>
+        <translation>Dieses Werkzeug ist immer erlaubt</translation>
+    </message>
+    <message>
+        <source>Tool</source>
+        <translation>Werkzeug</translation>
+    </message>
+    <message>
+        <source>What its tools may do</source>
+        <translation>Was seine Werkzeuge dürfen</translation>
+    </message>
+    <message>
+        <source>What this tool may do</source>
+        <translation>Was dieses Werkzeug darf</translation>
+    </message>
+    <message>
+        <source>You are asked before a tool sends or changes something.</source>
+        <translation>Bevor ein Werkzeug etwas sendet oder verändert, wirst du gefragt.</translation>
+    </message>
+    <message>
+        <source>a&amp;lways allowed</source>
+        <translation>immer er&amp;laubt</translation>
+    </message>
+    <message>
+        <source>as said above</source>
+        <translation>wie oben</translation>
+    </message>
+    <message>
+        <source>may change something</source>
+        <translation>dürfen etwas verändern</translation>
+    </message>
+    <message>
+        <source>may send what they get elsewhere</source>
+        <translation>dürfen weitergeben, was sie bekommen</translation>
+    </message>
+    <message>
+        <source>only read on this machine</source>
+        <translation>lesen nur auf diesem Rechner</translation>
+    </message>
+</context>
+<context>
     <name>ConversationItems</name>
     <message>
         <source>From its first words</source>
@@ -3255,6 +3353,14 @@
         <translation>Herunterladen</translation>
     </message>
     <message>
+        <source>It brings documents: {0}.</source>
+        <translation>Es bringt Dokumente mit: {0}.</translation>
+    </message>
+    <message>
+        <source>It has instructions for the model: “{0}”</source>
+        <translation>Es hat Anweisungen für das Modell: „{0}“</translation>
+    </message>
+    <message>
         <source>Open it</source>
         <translation>Öffnen</translation>
     </message>
@@ -3265,6 +3371,10 @@
     <message>
         <source>The model of this conversation, {0}, is not known here; {1} answers instead.</source>
         <translation>Das Modell dieses Gesprächs, {0}, ist hier nicht bekannt; stattdessen antwortet {1}.</translation>
+    </message>
+    <message>
+        <source>This conversation came with a file. {0} That is used only if you want it.</source>
+        <translation>Dieses Gespräch kam mit einer Datei. {0} Das wird nur verwendet, wenn du es willst.</translation>
     </message>
     <message>
         <source>This machine is fast enough for {0} ({1} GB to download), which knows far more.</source>
@@ -3324,6 +3434,10 @@
     <message>
         <source>Asked on: “{0}”</source>
         <translation>Gefragt mit: „{0}“</translation>
+    </message>
+    <message>
+        <source>Thought: {0}</source>
+        <translation>Gedacht: {0}</translation>
     </message>
     <message>
         <source>Waiting for {0} … {1} s</source>
@@ -3444,6 +3558,22 @@
     <message>
         <source>{0} words heard, {1} sent to the voice, {2} still waiting</source>
         <translation>{0} Wörter gehört, {1} bei der Stimme, {2} warten noch</translation>
+    </message>
+    <message>
+        <source>{0} · allowed</source>
+        <translation>{0} · erlaubt</translation>
+    </message>
+    <message>
+        <source>{0} · not allowed</source>
+        <translation>{0} · nicht erlaubt</translation>
+    </message>
+    <message>
+        <source>{0} · not done without your consent</source>
+        <translation>{0} · ohne deine Zustimmung nicht ausgeführt</translation>
+    </message>
+    <message>
+        <source>{0} · waits for your consent</source>
+        <translation>{0} · wartet auf deine Zustimmung</translation>
     </message>
 </context>
 <context>
@@ -4273,6 +4403,10 @@
     <message>
         <source>It is</source>
         <translation>Er ist</translation>
+    </message>
+    <message>
+        <source>Its tools</source>
+        <translation>Seine Werkzeuge</translation>
     </message>
     <message>
         <source>Kind: a program on this machine</source>

@@ -152,6 +152,12 @@ class FakeSession:
     def silence(self) -> None:
         self.calls.append(("silence",))
 
+    def allow(self, *, always: bool = False) -> None:
+        self.calls.append(("allow", always))
+
+    def deny(self) -> None:
+        self.calls.append(("deny",))
+
     def sound_of(self, speaker: str, begin: float, end: float) -> np.ndarray | None:
         self.calls.append(("sound_of", speaker, begin, end))
         return np.zeros(2400, np.float32) if begin >= 1 else None

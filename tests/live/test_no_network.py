@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.closed_network import Outcome, run_closed, why_not
+from tests.support.private import readable_by_others
 
 SECONDS = 240.0
 
@@ -94,6 +95,7 @@ def test_the_first_start_sends_nothing(tmp_path: Path) -> None:
     started = outcome(tmp_path, "-c", FIRST_START)
     assert "the window was open" in started.output, started.output
     assert not started.packets
+    assert not readable_by_others(tmp_path)
 
 
 @pytest.mark.slow

@@ -49,10 +49,11 @@ async def test_it_lists_its_models_and_answers_in_pieces(backend: Backend) -> No
     assert backend.model in [PurePath(name).stem if name.endswith(".gguf") else name for name in names]
     async with backend.stream(QUESTION) as stream:
         items = [item async for item in stream if item]
-    texts = [item for item in items if isinstance(item, str)]
     [usage] = [item for item in items if isinstance(item, Usage)]
     async with backend.stream(QUESTION) as stream:
-        [again] = [item async for item in stream if isinstance(item, Usage)]
+        items = [item async for item in stream if item]
+    texts = [item for item in items if isinstance(item, str)]  # of a model that is new, the first sentence comes whole
+    [again] = [item for item in items if isinstance(item, Usage)]
     assert 0 < again.tokens_cached <= again.tokens_in, "what was read before"
     assert "Paris" in "".join(texts) and len(texts) > 3
     assert usage.counted and usage.tokens_in > 15 and 3 < usage.tokens_out <= 30

@@ -18,6 +18,7 @@ from app.conversation import events as e
 from app.settings.kept_state import WindowState
 from tests.support import sounds
 from tests.support.patience import in_real_time
+from tests.support.private import readable_by_others
 from tests.support.screen import virtual_screen
 from tests.support.servers import Script, peer
 from tests.support.virtual_audio import VirtualAudio, virtual_audio
@@ -128,3 +129,4 @@ def test_a_question_asked_aloud_is_answered_aloud(duplex: bool, tmp_path: Path) 
     assert isinstance(events_in(recordings)[-1], e.SessionEnded)
     log = (tmp_path / "log.txt").read_text()
     assert "Traceback" not in log and "Task was destroyed" not in log, log
+    assert not readable_by_others(tmp_path / "data")

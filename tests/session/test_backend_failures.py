@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.backend.base import Backend, BackendError, ChatRequest, FaultKind, ToolCall, ToolMessage, Usage
+from app.backend.base import Backend, BackendError, ChatRequest, FaultKind, Usage
 from app.backend.router import RouterBackend
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.conversation import events as e
@@ -15,7 +15,7 @@ from app.routing.policy import Route
 from app.session.backend_pool import BackendPool
 from app.session.control import ROUTER, BackendChoice, SessionState, ToolChoice
 from app.session.session import Session
-from app.tools.base import ToolSpec
+from app.tools.base import ToolCall, ToolMessage, ToolSpec
 from app.tools.calculator import Calculator
 from app.tools.toolbox import Toolbox
 from tests.session.test_swaps import QUESTION, Makers, choose, words_of
@@ -53,7 +53,7 @@ class Failing(ScriptedBackend):
 class Mail:
     """A tool that does something in the world, and notes when."""
 
-    spec = ToolSpec("send", "Sends a mail.", {"type": "object", "properties": {}}, acts=True)
+    spec = ToolSpec("send", "Sends a mail.", {"type": "object", "properties": {}}, effect="changes")
 
     def __init__(self) -> None:
         self.sent: list[float] = []
@@ -80,6 +80,7 @@ def with_mail(fails: str = "", *, unasked: bool = False, **more: object) -> tupl
         seconds=25,
         make_tools=lambda choice: Toolbox([mail, Calculator()]),
         tools=ToolChoice(("send", "calculator")),
+        consent="allow",
         **more,
     )
     return mail, talk

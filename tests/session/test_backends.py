@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.backend.base import Backend, BackendError, ChatRequest, ToolCall, ToolMessage, Usage
+from app.backend.base import Backend, BackendError, ChatRequest, Usage
 from app.backend.router import RouterBackend
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.cli.output import Terminal
@@ -20,6 +20,7 @@ from app.gui.oracle.revisions import OracleLog
 from app.routing.policy import Route, RoutePolicy
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.session.session import Session
+from app.tools.base import ToolCall, ToolMessage
 from app.tools.calculator import Calculator
 from app.tools.mcp_tool import McpServer
 from app.tools.toolbox import Toolbox, make_toolbox

@@ -14,16 +14,28 @@ from app.conversation import events as e
 Status = Literal["waiting", "streaming", "complete", "superseded", "failed", "stopped"]
 
 
+Consented = Literal["", "asked", "allowed", "denied", "refused"]
+"""What has become of a call that needs the user's consent: the user has been asked, has allowed or denied it, or it was
+refused since the user can't be asked. Empty for a call that has been made.
+"""
+
+
 @dataclass(slots=True)
 class ToolUse:
-    """One call of a tool for a revision. `ok` is None until the tool has returned."""
+    """One call of a tool that a revision has made, or has wanted to make. `ok` is None until the tool has returned."""
 
     name: str
     arguments: str
+    consent: Consented = ""
     ok: bool | None = None
     text: str = ""
     seconds: float = 0.0
     returned_at: float | None = None
+
+    @property
+    def at_work(self) -> bool:
+        """Whether the tool has been called and has not returned."""
+        return self.ok is None and not self.consent
 
 
 @dataclass(slots=True, eq=False)
@@ -32,8 +44,8 @@ class Revision:
 
     `number` stays the same for life; `order` is the place among all requests and hand-overs, and changes when the
     revision is handed over. `asked`: the user's words at the time of the request. `kind`: the kind of question by the
-    router's estimate. `waits_since`: the time of the request, or of the newest tool result. `by`: the revision that
-    superseded it, or 0.
+    router's estimate. `thought`: the beginning of what the model thought, which isn't part of the answer.
+    `waits_since`: the time of the request, or of the newest tool result. `by`: the revision that superseded it, or 0.
     """
 
     number: int
@@ -48,6 +60,7 @@ class Revision:
     kind: str = ""
     order: int = 0
     text: str = ""
+    thought: str = ""
     handed_over_at: float | None = None
     first_words_at: float | None = None
     fed_at: float | None = None
@@ -71,7 +84,7 @@ class Revision:
     @property
     def waiting(self) -> bool:
         """Whether the model has said nothing yet and no tool is running for it."""
-        return self.status == "waiting" and all(use.ok is not None for use in self.tools)
+        return self.status == "waiting" and not any(use.at_work for use in self.tools)
 
     @property
     def drives_since(self) -> float:
@@ -99,12 +112,15 @@ R = TypeVar("R", bound=Revision)
 _About = (
     e.OraclePromoted
     | e.OracleDelta
+    | e.OracleThought
     | e.OracleFed
     | e.OracleSuperseded
     | e.OracleEnded
     | e.OracleCounted
     | e.ToolCalled
     | e.ToolReturned
+    | e.ConsentAsked
+    | e.CallNotMade
 )
 
 
@@ -149,6 +165,8 @@ class RevisionLog(Generic[R]):
                 self._routed.pop(False, None)
             case e.SecondaryChanged():
                 self._routed.pop(True, None)
+            case e.ConsentAnswered():
+                return self._answer_consent(event)
             case _ if isinstance(event, _About):
                 revision = self._revisions.get(event.revision)
                 if revision is not None:
@@ -183,6 +201,15 @@ class RevisionLog(Generic[R]):
             self._place(revision)
         return revision
 
+    def _answer_consent(self, event: e.ConsentAnswered) -> R | None:
+        for revision in reversed(self._revisions.values()):
+            asked = [use for use in revision.tools if use.consent == "asked" and revision.turn == event.turn]
+            for use in asked:
+                use.consent = "allowed" if event.allowed else "denied"
+            if asked:
+                return revision
+        return None
+
     def _place(self, revision: R) -> None:
         """Makes it the newest."""
         self._order += 1
@@ -200,6 +227,8 @@ def _change(revision: Revision, event: _About) -> None:
                 revision.first_words_at = at
             apart = not revision.text or revision.text[-1].isspace() or text[:1].isspace()
             revision.text += text if apart else f" {text}"
+        case e.OracleThought(text=text):
+            revision.thought = text
         case e.OracleFed(at=at):
             if revision.fed_at is None:
                 revision.fed_at = at
@@ -211,8 +240,13 @@ def _change(revision: Revision, event: _About) -> None:
             revision.counted = event
         case e.ToolCalled(name=name, arguments=arguments):
             revision.tools += (ToolUse(name, arguments),)
+        case e.ConsentAsked(tools=tools, arguments=arguments):
+            calls = zip(tools, arguments, strict=False)
+            revision.tools += tuple(ToolUse(name, given, "asked") for name, given in calls)
+        case e.CallNotMade(name=name, arguments=arguments):
+            revision.tools += (ToolUse(name, arguments, "refused"),)
         case e.ToolReturned():
-            use = next((use for use in revision.tools if use.name == event.name and use.ok is None), None)
+            use = next((use for use in revision.tools if use.name == event.name and use.at_work), None)
             if use is not None:
                 use.ok, use.text, use.seconds, use.returned_at = event.ok, event.text, event.seconds, event.at
                 revision.waits_since = event.at

@@ -84,6 +84,7 @@ class ConversationController(QObject):
         self._log: TalkLog | None = None
         self._first = True  # the session that begins next is a conversation's first
         self._written: Setup | None = None  # as last saved
+        self._offered: Setup | None = None  # came with a file, and is neither used nor declined
         self._trouble_told = ""
         self._opening = ""  # the key of the conversation that is being read, to be shown
         self._unkept = False  # of what is shown, something is written down nowhere
@@ -118,7 +119,7 @@ class ConversationController(QObject):
         if self.keeps and not self._loses:
             self._show_nothing()  # else what was said would be lost with it
         self._first = True
-        self.key, self.title, self._written = _new_key(), "", None
+        self.key, self.title, self._written, self._offered = _new_key(), "", None, None
         self.changed.emit()
 
     def open(self, view: ConversationView) -> None:
@@ -144,6 +145,7 @@ class ConversationController(QObject):
             self._leave()
             self._show_nothing()
             self.key, self.title, self._written = view.key, view.title, setup
+            self._offered = setup if setup.foreign else None
             self._first = False
             for talk in talks:
                 self._transcript.show_talk(talk, self._when(talk.began))
@@ -173,12 +175,13 @@ class ConversationController(QObject):
         self._end_log()  # what is said from now on, until the new session begins, belongs to no conversation
         self._show_nothing()
         self.key, self.title, self._written, self._first = _new_key(), "", None, True
+        self._offered = None
         return True
 
     @property
     def setup(self) -> Setup:
         """How the conversation that is shown is held."""
-        return _setup(self._manager.wanted)
+        return self._offered or _setup(self._manager.wanted)
 
     @property
     def earlier(self) -> tuple[ChatMessage, ...]:
@@ -211,7 +214,7 @@ class ConversationController(QObject):
         self._end_log()  # a session that would not end has said nothing of its end
         self._written = None
         if self.service is not None and self._settings.keep_history:  # also in trouble, which may pass: it tries again
-            setup = _setup(choice)
+            setup = self._offered or _setup(choice)
             folder = Path(choice.record_folder) if choice.record_folder else None
             self._log, self._written = self.service.begin(self.key, setup, folder), setup
         self._unkept = self._unkept or not self.keeps
@@ -229,7 +232,8 @@ class ConversationController(QObject):
             self.changed.emit()
 
     def setup_changed(self) -> None:
-        """It is held in another way from now on."""
+        """It is held in another way from now on, as the user has decided."""
+        self._offered = None
         self._keep_timer.start()
 
     async def finish(self) -> None:

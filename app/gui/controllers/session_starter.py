@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
+from app.conversation.prompt import MOST_DOCUMENTS
 from app.gui.controllers.conversation_controller import ConversationController
 from app.gui.controllers.sound_controller import SoundController
 from app.gui.design.motion import timer
@@ -38,6 +39,8 @@ class SessionStarter(QObject):
     """The user has ended the conversation, or the search for devices."""
     backend_missing = Signal(object, object)
     """The `BackendChoice` that an opened conversation was held with isn't known here; and the one in its place."""
+    offered = Signal(object)
+    """The opened conversation came with a file, which offers the persona and the documents of this `Setup`."""
 
     def __init__(
         self,
@@ -176,7 +179,12 @@ class SessionStarter(QObject):
         """Another conversation is shown, which is held so: the session goes on in it, if one runs."""
         self.taking_over.emit()
         manager = self._manager
-        self._borrowed = True
+        self._borrowed = not setup.foreign
+        if setup.foreign:
+            own = session_choice(self._settings)
+            offered, setup = setup, Setup(own.backend, own.style, own.tools, own.cap)
+            if offered.style.persona or offered.documents:
+                self.offered.emit(offered)
         if not self._knows(setup.backend.provider):
             missing, setup = setup.backend, replace(setup, backend=backend_choice(self._settings))
             self.backend_missing.emit(missing, setup.backend)
@@ -195,6 +203,14 @@ class SessionStarter(QObject):
         self._header.show_choice(setup.style, setup.tools, setup.cap)
         if self.talks_now:
             self.go_on()
+
+    def use_offered(self, offered: Setup) -> None:
+        """Uses what came with the file of the conversation that is shown."""
+        manager = self._manager
+        style = replace(manager.wanted.style, persona=offered.style.persona or manager.wanted.style.persona)
+        manager.want(style=style, documents=(*manager.wanted.documents, *offered.documents)[:MOST_DOCUMENTS])
+        self._header.show_choice(style, manager.wanted.tools, manager.wanted.cap)
+        self._talks.setup_changed()
 
     def _backend_settled(self, _: BackendChoice) -> None:
         self._borrowed = False

@@ -72,6 +72,8 @@ class OracleCards(QObject):
         if self.details:
             head.append(("\n" + " · ".join(facts), "fact"))
         body: list[Run] = []
+        if self.details and revision.thought:
+            body.append((self.tr("Thought: {0}").format(_short(revision.thought)) + "\n", "hint"))
         for use in revision.tools:
             body.append((self._tool(use) + "\n", "bad" if use.ok is False else "tool"))
         caret = sum(len(text) for text, _ in body) + _heard(revision) if revision.speaking and revision.text else -1
@@ -99,7 +101,7 @@ class OracleCards(QObject):
         if revision.text.strip():
             body, caret = _text(revision, True), _heard(revision) if revision.speaking else -1
         else:
-            at_work = [use for use in revision.tools if use.ok is None]
+            at_work = [use for use in revision.tools if use.at_work]
             body = [(self._tool(at_work[-1]), "tool") if at_work else self._silence(revision, waited)]
             caret = -1
         counts = self._counts(revision)
@@ -188,6 +190,14 @@ class OracleCards(QObject):
         words = self.tr("{0} with {1}").format(name, _short(_arguments(use.arguments)))
         if not _arguments(use.arguments):
             words = name
+        if use.consent:
+            forms = {
+                "asked": self.tr("{0} · waits for your consent"),
+                "allowed": self.tr("{0} · allowed"),
+                "denied": self.tr("{0} · not allowed"),
+                "refused": self.tr("{0} · not done without your consent"),
+            }
+            return forms[use.consent].format(words)
         if use.ok is None:
             return f"{words} …"
         result = _short(use.text) if use.ok else self.tr("failed: {0}").format(_short(use.text.replace(use.name, name)))

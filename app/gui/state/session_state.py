@@ -56,6 +56,16 @@ class SessionState(QObject):
         if self.manager.session is not None:
             self.manager.session.write(text)
 
+    def allow(self, always: bool) -> None:
+        """The user has allowed the tool calls that wait, `always` or this time."""
+        if self.manager.session is not None:
+            self.manager.session.allow(always=always)
+
+    def deny(self) -> None:
+        """The user has refused the tool calls that wait."""
+        if self.manager.session is not None:
+            self.manager.session.deny()
+
     def silence(self) -> None:
         """The user wants to hear no more of the answer."""
         self.manager.silence()

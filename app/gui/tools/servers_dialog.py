@@ -6,11 +6,14 @@ dialog, even after errors.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
+    QCheckBox,
+    QComboBox,
     QGridLayout,
     QListWidget,
     QPlainTextEdit,
@@ -22,7 +25,7 @@ from app.gui.design.plain import PlainLabel, named
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.form import StatusLine, add_items, column, grid, label_of, row, text_field
 from app.gui.widgets.panel import Panel, Quiet
-from app.services.tool_server_service import ServerEntry, ServerList, ToolServerService
+from app.services.tool_server_service import Effect, ServerEntry, ServerList, ToolServerService
 
 ARGUMENTS_SEEN = 4
 
@@ -30,6 +33,81 @@ ARGUMENTS_SEEN = 4
 def split_arguments(text: str) -> tuple[str, ...]:
     """Splits text into arguments, one per line, without quoting or escaping. Blank lines are ignored."""
     return tuple(line.strip() for line in text.splitlines() if line.strip())
+
+
+class ConsentFields(QWidget):
+    """What a server's tools may do, as the user says: all of them, and single ones. Emits `edited` on a change."""
+
+    edited = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.effect = self._list(self.tr("What its tools may do"))
+        self.tool = named(QComboBox(self), self.tr("Tool"))
+        self.own = self._list(self.tr("What this tool may do"), self.tr("as said above"))
+        self.always = named(QCheckBox(self.tr("a&lways allowed"), self), self.tr("This tool is always allowed"))
+        self._effects: dict[str, Effect] = {}
+        self._always: set[str] = set()
+        self._of_tool = QWidget(self)
+        row(self.tool, self.own, self.always, None, within=self._of_tool)
+        hint = self.tr("You are asked before a tool sends or changes something.")
+        column(self.effect, Quiet(hint, self), self._of_tool, within=self)
+        self.tool.currentIndexChanged.connect(lambda _: self._show_tool())
+        self.effect.activated.connect(self.edited)
+        self.own.activated.connect(self._changed)
+        self.always.clicked.connect(self._changed)
+
+    def show_rules(self, server: ServerEntry) -> None:
+        """Fills in the fields."""
+        self._effects, self._always = dict(server.effects), set(server.always)
+        self.effect.setCurrentIndex(self.effect.findData(server.effect))
+        self.tool.clear()
+        self.show_tools(())
+
+    def show_tools(self, names: Sequence[str]) -> None:
+        """Offers these tools, and those for which there is a rule."""
+        shown = [self.tool.itemText(place) for place in range(self.tool.count())]
+        wanted = dict.fromkeys((*shown, *names, *self._effects, *sorted(self._always)))
+        self.tool.addItems([name for name in wanted if name not in shown])
+        self._of_tool.setVisible(bool(wanted))
+        self._show_tool()
+
+    def read(self, server: ServerEntry) -> ServerEntry:
+        """Returns a copy of `server` with the contents of the fields."""
+        effects = tuple(sorted(self._effects.items()))
+        if effects == tuple(sorted(server.effects)):
+            effects = server.effects
+        always = server.always if self._always == set(server.always) else tuple(sorted(self._always))
+        return replace(server, effect=self.effect.currentData(), effects=effects, always=always)
+
+    def _show_tool(self) -> None:
+        name = self.tool.currentText()
+        self.own.setCurrentIndex(max(0, self.own.findData(self._effects.get(name))))
+        self.always.setChecked(name in self._always)
+        self.always.setEnabled(bool(name))
+
+    def _changed(self, *_: object) -> None:
+        name, effect = self.tool.currentText(), self.own.currentData()
+        self._effects.pop(name, None)
+        if effect is not None:
+            self._effects[name] = effect
+        self._always.discard(name)
+        if self.always.isChecked():
+            self._always.add(name)
+        self.edited.emit()
+
+    def _list(self, name: str, first: str = "") -> QComboBox:
+        box = named(QComboBox(self), name)
+        if first:
+            box.addItem(first, None)
+        words: dict[Effect, str] = {
+            "reads": self.tr("only read on this machine"),
+            "sends": self.tr("may send what they get elsewhere"),
+            "changes": self.tr("may change something"),
+        }
+        for effect, said in words.items():
+            box.addItem(said, effect)
+        return box
 
 
 class ServerForm(QWidget):
@@ -54,12 +132,14 @@ class ServerForm(QWidget):
         self.arguments.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.arguments.setFixedHeight(self.fontMetrics().height() * ARGUMENTS_SEEN + 14)
         self.url = text_field(self, self.tr("Address"), self.tr("such as https://example.org/mcp"))
+        self.consent = ConsentFields(self)
         self.note = Quiet(parent=self, selectable=True, name=self.tr("Notes about this server"))
         self._lay_out()
         for line in (self.name, self.command, self.url):
             line.textEdited.connect(self._emit_edited)
         self.arguments.textChanged.connect(self._emit_edited)
         self._kinds.buttonToggled.connect(self._emit_edited)
+        self.consent.edited.connect(self._emit_edited)
 
     def show_server(self, server: ServerEntry) -> None:
         """Fills in the fields, without emitting `edited`."""
@@ -69,6 +149,7 @@ class ServerForm(QWidget):
         self.command.setText(server.command)
         self.arguments.setPlainText("\n".join(server.args))
         self.url.setText(server.url)
+        self.consent.show_rules(server)
         self._showing = False
 
     def show_note(self, note: str, *, fixed_arguments: bool) -> None:
@@ -88,7 +169,7 @@ class ServerForm(QWidget):
         """Returns a copy of `server` with the contents of the fields."""
         fixed = self.arguments.isReadOnly()
         return replace(
-            server,
+            self.consent.read(server),
             name=self.name.text().strip(),
             kind="program" if self.program.isChecked() else "address",
             command=self.command.text().strip().strip('"'),
@@ -111,7 +192,9 @@ class ServerForm(QWidget):
             self._label(layout, 3, self.tr("Ar&guments"), self.arguments),
         )
         self._url_label = self._label(layout, 4, self.tr("A&ddress"), self.url)
-        layout.addWidget(self.note, 5, 0, 1, 2)
+        layout.addWidget(PlainLabel(self.tr("Its tools"), self), 5, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addWidget(self.consent, 5, 1)
+        layout.addWidget(self.note, 6, 0, 1, 2)
 
     def _label(self, grid: QGridLayout, line: int, text: str, field: QWidget) -> PlainLabel:
         label = label_of(field, text, self)
@@ -286,10 +369,15 @@ class ServersDialog(Panel):
         if wrong := self._service.wrong([draft]):
             self._say(wrong[1])
             return
-        self._background.run(self, TEST, lambda: self._service.test(draft), self._tested, self._tested)
+        self._background.run(self, TEST, lambda: self._service.test(draft), self._works, self._tested)
         self._say(self.tr("Testing “{0}” …").format(draft.name))
         self._show_form()
         self.stop_button.setFocus()
+
+    def _works(self, found: tuple[str, tuple[str, ...]]) -> None:
+        sentence, tools = found
+        self.form.consent.show_tools(tools)
+        self._tested(sentence)
 
     def _tested(self, sentence: str) -> None:
         focused = self.stop_button.hasFocus()

@@ -25,6 +25,7 @@ from app.gui.design.motion import timer
 from app.gui.design.plain import named
 from app.gui.design.theme import tokens
 from app.gui.transcript.composer import Composer
+from app.gui.transcript.consent_card import ConsentCard
 from app.gui.transcript.document_chips import DocumentChips
 from app.gui.transcript.entries import THOUGHTS, Entry, TranscriptCards, TranscriptEntries, divider
 from app.gui.transcript.header import TranscriptHeader
@@ -137,6 +138,8 @@ class TranscriptPane(QWidget):
         self.pages.addWidget(self.welcome)
         self.pages.addWidget(self.view)
         self._column.addWidget(self.pages, 1)
+        self.consent = ConsentCard(self)
+        self.add_below(self.consent)
         self.documents = DocumentChips(self)
         self.add_below(self.documents)
         self.add_below(self.composer)
@@ -231,6 +234,7 @@ class TranscriptPane(QWidget):
 
     def apply(self, event: e.Event) -> None:
         """Processes an event. Its changes are displayed by the next `settle`."""
+        self.consent.apply(event)
         entry = self._entries.apply(event)
         if isinstance(entry, Turn):
             entry.talk = self._talk

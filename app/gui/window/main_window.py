@@ -251,6 +251,7 @@ class MainWindow(QMainWindow):
             list_.rows,
             *self.transcript.welcome.questions,
             self.transcript.view,
+            *self.transcript.consent.controls,
             self.transcript.composer.attach,
             self.transcript.composer.field,
             self.transcript.composer.button,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from app.history.base import ConversationView
+from app.history.base import ConversationView, Setup
 from app.services.model_service import ModelView
 from app.session.control import BackendChoice
 
@@ -82,17 +82,35 @@ class Offers(QObject):
         offer = (self.tr("Open it"), lambda: self._window.talks.open_after_all(view))
         self._window.messages.say(words, offer=offer, topic="unkept", level="warning")
 
+    def came_with_file(self, setup: Setup) -> None:
+        """The conversation that was opened came with a file, which has a persona or documents."""
+        key, names = self._window.talks.key, ", ".join(f"“{one.name}”" for one in setup.documents)
+        parts = []
+        if setup.style.persona:
+            parts.append(
+                self.tr("It has instructions for the model: “{0}”").format(" ".join(setup.style.persona.split()))
+            )
+        if names:
+            parts.append(self.tr("It brings documents: {0}.").format(names))
+        words = self.tr("This conversation came with a file. {0} That is used only if you want it.")
+
+        def use() -> None:
+            if self._window.talks.key == key:
+                self._window.starter.use_offered(setup)
+
+        self._offer("came with file", words.format(" ".join(parts)), self.tr("Use it"), use, private=True)
+
     def missing_backend(self, missing: BackendChoice, instead: BackendChoice) -> None:
         """The model that a conversation was held with is not known here."""
         words = self.tr("The model of this conversation, {0}, is not known here; {1} answers instead.")
         unknown = missing.model or missing.provider
         self._window.messages.say(words.format(unknown, self._window.setup.favourites.words(instead)), level="warning")
 
-    def _offer(self, topic: str, words: str, button: str, use: Callable[[], object]) -> None:
+    def _offer(self, topic: str, words: str, button: str, use: Callable[[], object], *, private: bool = False) -> None:
         """Shows a notice with a button, which goes once it was pressed."""
 
         def take() -> None:
             self._window.messages.clear_topic(topic)
             use()
 
-        self._window.messages.say(words, offer=(button, take), topic=topic, level="notice")
+        self._window.messages.say(words, offer=(button, take), topic=topic, level="notice", private=private)

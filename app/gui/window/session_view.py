@@ -66,6 +66,8 @@ class SessionView(QObject):
             case e.SecondaryChanged(backend=backend) if backend and not past:
                 window.panes.oracle_action.setChecked(True)
                 window.panes.widen_oracle()
+            case e.ConsentAsked() if window.mini_mode.is_on:
+                window.come_forward()  # the arguments must be seen
             case e.OracleRequested() | e.AssistantStarted() if not past:
                 self._introduce_oracle()
         window.state.apply(event)

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QTimer
 
+from app.platform.files import private_file
+
 if TYPE_CHECKING:
     from app.gui.window.main_window import MainWindow
 
@@ -80,6 +82,7 @@ class StartReport(QObject):
         done = "running again" in self._times or self._problem
         if self._window is None or "painted" not in self._times or not done:
             return
-        self._path.write_text(json.dumps({"times": self._times, "problem": self._problem}), "utf-8")
+        with private_file(self._path, "w", encoding="utf-8") as file:
+            json.dump({"times": self._times, "problem": self._problem}, file)
         QTimer.singleShot(0, self._window.close)
         self._window = None

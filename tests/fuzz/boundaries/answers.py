@@ -10,11 +10,11 @@ from unittest import mock
 from hypothesis import strategies as st
 
 from app.backend import attempts
-from app.backend.base import Backend, BackendError, ChatRequest, StreamItem, ToolCall
+from app.backend.base import Backend, BackendError, ChatRequest, StreamItem
 from app.backend.ollama import OllamaBackend
 from app.backend.openai_compatible import OpenAICompatibleBackend
 from app.conversation.prompt import ChatMessage
-from app.tools.base import ToolSpec, object_schema
+from app.tools.base import ToolCall, ToolSpec, object_schema
 from app.untrusted.text import harmless
 from tests.fuzz.boundary import Boundary
 from tests.fuzz.mutations import framed, json_bytes, lines_of, unframed

@@ -1,6 +1,7 @@
 """The scenes of the README's pictures: how each is set up, and which widget it shows."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -8,7 +9,7 @@ from unittest.mock import patch
 
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.conversation.events import LevelMeasured
+from app.conversation.events import ConsentAsked, LevelMeasured
 from app.demo.base import DemoOrder
 from app.demo.steps import Step
 from app.gui.design.theme import apply_theme
@@ -61,6 +62,12 @@ async def _thoughts(scripted: ScriptedWindow) -> QWidget:
     scripted.window.oracle.header.earlier.setChecked(True)
     scripted.window.oracle.header.details.setChecked(True)
     return await _talk(scripted)
+
+
+async def _consent(scripted: ScriptedWindow) -> QWidget:
+    mail = {"to": "anna@example.org", "subject": "Leaves", "text": "They turn red.\nSee you on Sunday,\nJo"}
+    scripted.play([*leaves(), ConsentAsked(30.0, 9, 1, ("mail__send_message",), (json.dumps(mail),), ("changes",))])
+    return scripted.window
 
 
 async def _empty(scripted: ScriptedWindow) -> QWidget:
@@ -222,6 +229,7 @@ def _models_at(place: str) -> Callable[[ScriptedWindow], Awaitable[QWidget]]:
 SCENES = (
     Scene("talk", _talk, settings=LEAVES, forget="Why leaves turn red"),
     Scene("talk-dark", _talk, dark=True, settings=LEAVES, forget="Why leaves turn red"),
+    Scene("consent", _consent, (900, 600), settings=LEAVES),
     Scene("empty", _empty, settings=LEAVES),
     Scene("models", _models, settings=LEAVES, forget="Why leaves turn red"),
     Scene("devices", _devices, settings=LEAVES, forget="Why leaves turn red"),

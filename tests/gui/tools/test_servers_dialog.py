@@ -99,6 +99,38 @@ async def test_servers_are_added_changed_and_taken_out_and_the_rest_is_kept(path
     }
 
 
+async def test_what_a_tool_may_do_is_the_users_word(path: Path) -> None:
+    peer = {"command": sys.executable, "args": [str(PEER)]}
+    given(
+        path,
+        peer=peer,
+        mail={"command": "x", "kame": {"effect": "sends", "tools": {"look": "reads"}, "always": ["look"]}},
+    )
+    async with opened(ToolServerService(path)) as (_, _, dialog):
+        fields = dialog.form.consent
+        assert fields.effect.currentData() == "changes", "unless the user says otherwise"
+        press(dialog, "Test the server")
+        await until(lambda: fields.tool.findText("pid") >= 0)
+        fields.effect.setCurrentIndex(fields.effect.findData("reads"))
+        fields.effect.activated.emit(0)
+        fields.tool.setCurrentText("pid")
+        assert fields.own.currentData() is None and not fields.always.isChecked()
+        fields.own.setCurrentIndex(fields.own.findData("changes"))
+        fields.own.activated.emit(0)
+        fields.always.click()
+        dialog.servers.setCurrentRow(1)
+        assert (
+            fields.effect.currentData() == "sends" and fields.tool.currentText() == "look" and fields.always.isChecked()
+        )
+        fields.always.click()
+        press(dialog, "Save")
+        await until(lambda: not dialog.isVisible())
+    assert held(path) == {
+        "peer": {**peer, "kame": {"effect": "reads", "tools": {"pid": "changes"}, "always": ["pid"]}},
+        "mail": {"command": "x", "kame": {"effect": "sends", "tools": {"look": "reads"}}},
+    }
+
+
 async def test_what_cannot_be_saved_is_said_below_the_form_and_nothing_is_lost(path: Path) -> None:
     given(path, files=FILES, odd=3)
     async with opened(ToolServerService(path)) as (_, _, dialog):

@@ -274,6 +274,24 @@ async def test_a_tool_is_told_with_its_server_and_its_arguments_even_if_they_are
     ]
 
 
+async def test_what_has_become_of_a_call_that_needs_consent_is_told(window: MainWindow) -> None:
+    def told() -> list[str]:
+        return oracle(window)[0].split("\n")[1].split("\u2028")
+
+    mail = ("mail__send", '{"to": "anna"}')
+    say(window, requested(1, CLAUDE), e.ConsentAsked(1, 1, 1, (mail[0],), (mail[1],), ("changes",)))
+    assert told()[0] == "send (mail) with anna · waits for your consent"
+    say(window, e.ConsentAnswered(2, 1, False, "words"))
+    assert told()[0] == "send (mail) with anna · not allowed"
+    say(window, e.ConsentAsked(3, 1, 1, (mail[0],), (mail[1],), ("changes",)), e.ConsentAnswered(4, 1, True, "voice"))
+    say(window, e.CallNotMade(5, 1, *mail))
+    assert told()[:3] == [
+        "send (mail) with anna · not allowed",
+        "send (mail) with anna · allowed",
+        "send (mail) with anna · not done without your consent",
+    ]
+
+
 async def test_tools_are_told_as_they_work(window: MainWindow) -> None:
     view = window.oracle.view
     say(window, requested(1, CLAUDE), e.ToolCalled(1.2, 1, "calculator", '{"expression": "17 * 23"}'))

@@ -6,24 +6,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from app.backend.attempts import ThinkingTagFilter
-from app.backend.base import (
-    BackendError,
-    ChatRequest,
-    StreamItem,
-    ToolCall,
-    ToolEnded,
-    ToolMessage,
-    ToolStarted,
-)
+from app.backend.base import BackendError, ChatRequest, StreamItem, ToolEnded, ToolStarted
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
-from app.backend.tool_calls import BRIDGE, stream_with_tools
+from app.backend.tool_calls import stream_with_tools
+from app.conversation.languages import language
 from app.conversation.prompt import ChatMessage
 from app.session.clock import run_simulated
-from app.tools.base import ToolResult, ToolSpec
+from app.tools.base import ToolCall, ToolMessage, ToolResult, ToolSpec
+from app.tools.consent import Consent
 from tests.support.provider_protocols import NDJSON, SSE, event, line, whole
 from tests.support.wire import Reply, Wire
 from tests.unit.backend.adapters import (
@@ -184,25 +175,6 @@ async def test_thoughts_without_end_are_an_empty_answer(kind: str) -> None:
     assert error.kind == "empty"
 
 
-PIECES = st.lists(st.sampled_from(["<think>", "</think>", "<", "</", "think", ">", " ", "\n", "é"]), max_size=12)
-
-
-@given(PIECES, st.data())
-def test_any_chunking_gives_the_same_text(pieces: list[str], data: st.DataObject) -> None:
-    text = "".join(pieces)
-    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
-    whole_filter, cut_filter = ThinkingTagFilter(), ThinkingTagFilter()
-    expected = whole_filter.push(text) + whole_filter.flush()
-    chunks = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
-    assert "".join(map(cut_filter.push, chunks)) + cut_filter.flush() == expected
-    if not text.lstrip().startswith("<think>"):
-        assert expected == text
-    elif "</think>" in text:
-        assert expected == text.partition("</think>")[2].lstrip()
-    else:
-        assert expected == ""
-
-
 CALLS = (("call_a", "clock", '{"zone": "Asia/Tokyo"}'), ("call_b", "clock", '{"zone": "Zürich"}'))
 
 
@@ -228,8 +200,9 @@ class ScriptedTools:
     def __init__(self, seconds: float = 0.0, *, ok: bool = True) -> None:
         self.specs = (
             ToolSpec("calculator", "Works it out.", {"type": "object"}),
-            ToolSpec("mail__send", "Sends a mail.", {"type": "object"}, acts=True),
+            ToolSpec("mail__send", "Sends a mail.", {"type": "object"}, effect="changes"),
         )
+        self.consent = Consent("allow")
         self.calls: list[tuple[str, str]] = []
         self.cancelled = 0
         self._seconds, self._ok = seconds, ok
@@ -273,7 +246,7 @@ def run(answers: list[tuple[StreamItem, ...]], tools: ScriptedTools, request: Ch
 def test_a_slow_tool_is_bridged_with_words_once_and_only_if_nothing_was_said() -> None:
     got, _ = run([(CALL,), ("Four.",)], ScriptedTools(5.0))
     texts = [(at, item) for at, item in got if isinstance(item, str)]
-    assert texts[0] == (1.3, f"{BRIDGE} ") and texts[-1][1] == "Four."
+    assert texts[0] == (1.3, f"{language('en').looking_up} ") and texts[-1][1] == "Four."
     got, _ = run([("Let me see.", CALL), ("Four.",)], ScriptedTools(5.0))
     assert "".join(item for _, item in got if isinstance(item, str)) == "Let me see. Four."
 

@@ -101,11 +101,10 @@ async def test_one_token_a_second_is_an_answer() -> None:
         answer = SPEECHES[kind].answer()
         first = next(n for n, part in enumerate(answer.parts) if b"Paris" in part) + 1
         three = (b"".join(answer.parts[:first]), answer.parts[first], b"".join(answer.parts[first + 1 :]))
-        async with (
-            opened(kind, replace(answer, parts=three, pause=1.0)) as (_, backend),
-            backend.stream(REQUEST) as items,
-        ):
-            return [time.monotonic() async for _ in text_of(items)]
+        async with opened(kind, answer, replace(answer, parts=three, pause=1.0)) as (_, backend):
+            await say(backend)  # of a model that is new, the first sentence is held back: it might be a thought
+            async with backend.stream(REQUEST) as items:
+                return [time.monotonic() async for _ in text_of(items)]
 
     for times in await asyncio.gather(*map(slowly, ["compatible", "ollama"])):
         words = [t for a, t in zip([0.0, *times], times, strict=False) if t - a > 0.5]
@@ -130,7 +129,7 @@ async def test_ten_thousand_tokens_a_second(kind: str) -> None:
         text = await say(backend, replace(REQUEST, max_tokens=10_000))
         seconds = time.thread_time() - begin
         heart.cancel()
-    assert text == "".join(words)
+    assert text == "".join(words).lstrip()
     gaps = sorted(b - a for a, b in pairwise(beats))
     assert seconds < 10 and gaps[len(gaps) // 2] < 0.06, f"{seconds:.1f} s, {gaps[-9:]}: the loop must live meanwhile"
 
@@ -142,7 +141,7 @@ async def test_an_endless_answer_is_cut_off(kind: str) -> None:
     async with opened(kind, endless, SPEECHES[kind].answer()) as (wire, backend):
         begin = time.monotonic()
         text = await say(backend)
-        assert len(text) == LEAST_CHARS and text.startswith(" word word")
+        assert len(text) == LEAST_CHARS and text.startswith("word word")
         assert await wire.client_left(), "the server still sends"
         assert time.monotonic() - begin < 3
         assert await say(backend) == TEXT

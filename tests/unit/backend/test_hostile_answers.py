@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.backend import openai_answer
-from app.backend.base import BackendError, ChatRequest, ToolCall
+from app.backend.base import BackendError, ChatRequest
+from app.tools.base import ToolCall
 from app.untrusted.limits import TOOL_ARGUMENTS, TOOL_CALLS
 from app.untrusted.text import harmless
 from tests.support.examples import examples

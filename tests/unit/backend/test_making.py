@@ -147,7 +147,7 @@ async def _ask(backend: Backend) -> None:
 @pytest.mark.parametrize("do", [lambda b: b.models(), _ask], ids=["models", "stream"])
 async def test_an_error_has_nothing_of_the_key_behind_it(status: int, do: Callable[[Backend], Awaitable[None]]) -> None:
     with quoting_peer(status) as (url, seen), all_logs() as logs:
-        backend = make_backend("compatible", model="any", base_url=f"{url}/v1", key=lambda names: SECRET)
+        backend = make_backend("compatible", model="any", base_url=f"{url}/v1", key_at_hand=lambda names: SECRET)
         await backend.open()
         with pytest.raises(BackendError) as raised:
             await do(backend)

@@ -19,7 +19,7 @@ from app.backend.providers import make_backend
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
 from app.conversation import events as e
 from app.conversation.oracle import RequestBudget
-from tests.support.provider_protocols import SSE, event, line, whole
+from tests.support.provider_protocols import SECRET, SSE, event, line, whole
 from tests.support.scripted import ScriptedTurn
 from tests.support.talks import simulate
 from tests.support.wire import Reply, Wire
@@ -190,7 +190,7 @@ async def test_thoughts_that_a_server_streams_get_room_from_the_next_question_on
     thought = speech.delta("").replace(b'"content": ""', b'"content": "", "reasoning_content": "Hm. "')
     answer = speech.answer()
     items, bodies = await answers_to("compatible", *[replace(answer, parts=(thought, *answer.parts))] * 2, times=2)
-    assert Thinking(4) in items and [body["max_tokens"] for body in bodies] == [50, 400]
+    assert Thinking(4, "Hm. ") in items and [body["max_tokens"] for body in bodies] == [50, 400]
 
 
 async def test_a_server_that_loads_its_model_is_waited_for() -> None:
@@ -382,22 +382,27 @@ async def test_two_processes_keep_what_each_has_learned(tmp_path: Path) -> None:
     assert {row["model"] for row in json.loads(path.read_text())["models"]} == {"one", "other"}
 
 
-async def test_a_server_that_never_wanted_a_key_has_no_keyring_opened_for_it() -> None:
-    looked_up = []
-    records = ModelRecords()
-    async with Wire([SPEECHES["compatible"].answer()]) as wire:
-        for _ in range(2):
-            backend = make_backend(
-                "compatible",
-                model="tiny",
-                base_url=f"{wire.url}/v1",
-                key=lambda names: looked_up.append(names) or "",  # type: ignore[func-returns-value]
-                records=records,
-            )
-            if len(looked_up) == 1 and records.wants_key(f"{wire.url}/v1") is None:
-                async with opening(backend):
-                    assert await say(backend) == TEXT
-    assert len(looked_up) == 1
+async def test_the_keyring_is_opened_only_for_a_server_that_wants_a_key() -> None:
+    speech, records, looked_up = SPEECHES["compatible"], ModelRecords(), list[object]()
+
+    def key(names: object) -> str:
+        looked_up.append(names)
+        return SECRET
+
+    async def ask_it(wire: Wire) -> None:
+        made = make_backend("compatible", model="tiny", base_url=f"{wire.url}/v1", key=key, records=records)
+        async with opening(made):
+            assert await say(made) == TEXT
+
+    async with Wire([speech.answer(), speech.answer()]) as wire:
+        await ask_it(wire)
+        await ask_it(wire)
+        assert not looked_up and records.wants_key(f"{wire.url}/v1") is False
+    async with Wire([speech.refusal(401, "Give a key"), speech.answer(), speech.answer()]) as wire:
+        await ask_it(wire)
+        assert len(looked_up) == 1 and [SECRET in str(seen.headers) for seen in wire.seen] == [False, True]
+        await ask_it(wire)
+        assert len(looked_up) == 2 and SECRET in str(wire.seen[-1].headers) and len(wire.seen) == 3
 
 
 async def test_a_refusal_without_a_time_to_wait_gets_one() -> None:

@@ -11,6 +11,7 @@ from app.backend.tool_calls import MOST_ROUNDS, stream_with_tools
 from app.conversation.prompt import PERSONA, build_prompt
 from app.conversation.record.transcript import Turn
 from app.tools.base import ToolResult
+from app.tools.consent import Consent
 from tests.support.provider_rules import ROWS
 from tests.support.rule_server import (
     AGAIN,
@@ -41,6 +42,7 @@ class Clock:
     """A tool that gives the time in the places that the servers' models ask for."""
 
     specs = (CLOCK,)
+    consent = Consent()
 
     async def call(self, name: str, arguments: str) -> ToolResult:
         return ToolResult(name, True, "noon" if name == "clock" and arguments in CALLS else "wrong", 0.0)

@@ -6,6 +6,7 @@ import sqlite3
 import tempfile
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -173,7 +174,7 @@ async def test_all_that_belongs_to_a_conversation_is_rescued_with_it(tmp_path: P
     path.write_bytes(b"?" * 100 + path.read_bytes()[100:])
     async with kept(tmp_path) as history:
         assert [view.key for view in await history.conversations()] == ["b", "a"]
-        assert await history.conversations("title") == (was,)
+        assert await history.conversations("title") == (replace(was, setup=Setup(foreign=True)),)
         first, second = await history.talks("a")
         assert first.events == tuple(events) and second.folder == folder
         assert "3 talks in 2 conversations" in history.notice

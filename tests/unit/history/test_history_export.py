@@ -140,9 +140,7 @@ async def test_json_holds_everything_but_no_passwords_and_comes_in_again(tmp_pat
         view = await history.bring_in(tmp_path / "a.json")
         (old,) = [one for one in await history.conversations() if one.key == "a"]
         assert view.key != "a" and (view.title, view.named, view.turns) == ("Title", True, 4)
-        assert view.created == old.created and view.setup == Setup(
-            BackendChoice("compatible", "big"), cap=2.5, documents=(NOTES,)
-        )
+        assert view.created == old.created and view.setup == Setup(documents=(NOTES,), foreign=True)
         for was, now in zip(await history.talks("a"), await history.talks(view.key), strict=True):
             assert now.began == was.began and now.events[:-2] == was.events[:-2]
             assert now.events[-2].base_url == now.events[-1].base_url == "http://h/v1"

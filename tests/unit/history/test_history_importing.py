@@ -15,7 +15,7 @@ from app.history import importing
 from app.history.base import Setup
 from app.history.importing import copy_sound, read
 from app.history.store import HistoryStore
-from app.session.control import BackendChoice, ToolChoice, UserError
+from app.session.control import Style, UserError
 from app.untrusted.limits import Limits
 from tests.support.history import MOON, kept, talk
 
@@ -125,13 +125,11 @@ def test_what_it_says_about_how_to_go_on_does_no_harm(tmp_path: Path) -> None:
     }
     path.write_text(json.dumps(document(setup=setup, title="  A\nb \ud800" + "x" * 500)))
     imported = read(path)
-    assert imported.setup.backend == BackendChoice("compatible", "m", "")
-    assert imported.setup.tools == ToolChoice(("clock",)) and imported.setup.cap == 0.0
-    assert imported.setup.style.persona == "A pirate." and imported.setup.style.temperature is None
-    assert imported.title.startswith("A b \ufffdxx") and len(imported.title) == 200
-    setup["backend"]["base_url"] = "http://127.0.0.1:8080/v1"
+    assert imported.setup == Setup(style=Style("A pirate."), foreign=True), "only what is offered"
+    setup["style"]["persona"] = "Be kind. " * 1_000
     path.write_text(json.dumps(document(setup=setup)))
-    assert read(path).setup.backend.base_url == "http://127.0.0.1:8080/v1"
+    assert len(read(path).setup.style.persona) <= 600, "no more than is shown"
+    assert imported.title.startswith("A b \ufffdxx") and len(imported.title) == 200
 
 
 def test_documents_come_in_without_folders_and_no_longer_than_they_are_kept(tmp_path: Path) -> None:
@@ -225,4 +223,4 @@ async def test_a_folder_without_a_talk_is_refused_and_leaves_nothing(tmp_path: P
         (folder / "events.jsonl").write_text("\n".join(RECORDED))
         view = await history.bring_in(folder)
         assert not view.sound and not (tmp_path / "recordings").exists()
-        assert [one.key for one in await history.conversations()] == [view.key] and view.setup == Setup()
+        assert [one.key for one in await history.conversations()] == [view.key] and view.setup == Setup(foreign=True)

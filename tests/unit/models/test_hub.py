@@ -200,6 +200,31 @@ def test_a_file_of_another_repository_comes_from_there(repository: Path, tmp_pat
         assert whole(d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame"))
 
 
+def test_each_hub_has_a_token_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_of-the-hub-alone")
+    monkeypatch.setenv("KAME_KEY_MIRROR_EXAMPLE", "of-the-mirror-alone")
+    assert hub_token("https://huggingface.co") == "hf_of-the-hub-alone"
+    assert hub_token("https://mirror.example") == "of-the-mirror-alone"
+    for other in (
+        "https://huggingface.co.evil.example",
+        "https://evil.example/huggingface.co",
+        "http://huggingface.co",
+    ):
+        assert hub_token(other) == ""
+
+
+def test_a_pinned_model_is_fetched_without_a_token(hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    pinned = next(
+        model for model in catalogue().values() if isinstance(model.source, HubSource) and model.source.revision
+    )
+    monkeypatch.setattr(d.HubDownload, "fetch_pinned", lambda self, model: asked.append(str(self._token)) or tmp_path)
+    monkeypatch.setattr("app.models.store.folder_of", lambda model: tmp_path / "here")
+    monkeypatch.setattr("app.models.store.model_path", lambda key: tmp_path)
+    get_model(pinned.key, lambda words, share: None, mirror="https://mirror.example", token=lambda address: "secret")
+    assert asked == ["None"]
+
+
 def test_a_token_goes_to_the_hub_and_nowhere_else(hub, tmp_path: Path) -> None:
     d.HubDownload(tmp_path / "here", hub=hub.url, token="hf_secret-of-mine").fetch_repository("SakanaAI/kame")
     assert hub.tokens == {"Bearer hf_secret-of-mine"}

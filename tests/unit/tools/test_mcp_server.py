@@ -32,11 +32,11 @@ SECRET = "sesame-open"
 
 
 def _child(name: str = "peer") -> McpServer:
-    return McpServer(name, sys.executable, (PEER,), {"PEER_SECRET": SECRET})
+    return McpServer(name, sys.executable, (PEER,), {"PEER_SECRET": SECRET}, effect="reads")
 
 
 def _python(code: str) -> McpServer:
-    return McpServer("bad", sys.executable, ("-c", code))
+    return McpServer("bad", sys.executable, ("-c", code), effect="reads")
 
 
 @pytest.fixture
@@ -130,14 +130,16 @@ async def test_a_child_process_that_hangs_in_the_end(
 @pytest.mark.slow
 async def test_loopback_until_the_server_ends(address: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
-    async with _opened(McpServer("peer", url=address), McpServer("peer", url=address)) as box:
+    async with _opened(
+        McpServer("peer", url=address, effect="reads"), McpServer("peer", url=address, effect="reads")
+    ) as box:
         assert [spec.name for spec in box.specs] == [
             *(f"peer__{name}" for name in NAMES),
             *(f"peer__{name}_2" for name in NAMES),
         ]
         assert await _said(box, "pid") == await _said(box, "pid_2")
     url = address.replace("//", "//me:pass1234@") + "?key=" + SECRET
-    async with _opened(McpServer("peer", url=url)) as box:
+    async with _opened(McpServer("peer", url=url, effect="reads")) as box:
         await _good_and_bad(box)
         assert "ended or broke off" in await _refused(box, "die")
         assert f"cannot be reached at {address.removesuffix('/mcp')} " in await _refused(box, "add", a=1, b=2)
@@ -251,9 +253,9 @@ class _Web(Wire):
 @asynccontextmanager
 async def _odd(way: str) -> AsyncIterator[Toolbox]:
     async with _Web(streamed=way == "events") as web:
-        server = McpServer("odd", url=f"{web.url}/mcp")
+        server = McpServer("odd", url=f"{web.url}/mcp", effect="reads")
         if way.startswith("stdio"):
-            server = McpServer("odd", sys.executable, (ODD_PEER, *way.split()[1:]))
+            server = McpServer("odd", sys.executable, (ODD_PEER, *way.split()[1:]), effect="reads")
         box = Toolbox([], servers=[server])
         try:
             assert await box.open() == LEFT_OUT
@@ -333,7 +335,7 @@ async def test_headers_go_along_and_are_never_shown(caplog: pytest.LogCaptureFix
     caplog.set_level("DEBUG")
     headers = {"Authorization": "Bearer sesame-open", "X-Team": "seven-dwarfs"}
     async with _Web() as web:
-        server = McpServer("odd", url=f"{web.url}/mcp", headers=headers)
+        server = McpServer("odd", url=f"{web.url}/mcp", headers=headers, effect="reads")
         box = Toolbox([], servers=[server])
         assert await box.open() == LEFT_OUT
         assert (await box.call("odd__odd", "{}")).ok

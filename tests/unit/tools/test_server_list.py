@@ -5,12 +5,13 @@ import os
 import stat
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from app.tools.base import ToolError
-from app.tools.mcp_tool import McpServer
+from app.tools.base import Effect, ToolError
+from app.tools.mcp_tool import McpServer, offers_of
 from app.tools.server_list import ServerEntry, change_list, named_servers, read_list, server_of, wrong_entry
 from app.tools.toolbox import make_toolbox
 from tests.support.raising import raising
@@ -264,3 +265,51 @@ def test_a_whole_command_line_in_the_command_is_noticed(path: Path, tmp_path: Pa
             use()
         assert "topsecret" not in str(told.value)
     assert server_of(path, ServerEntry("a", command="/nowhere/at all")).command == "/nowhere/at all"
+
+
+@pytest.mark.parametrize("url", ["http://mcp.example/mcp", "http://8.8.8.8/mcp"])
+def test_headers_dont_cross_other_networks_unencrypted(path: Path, url: str) -> None:
+    headers = {"Authorization": "Bearer topsecret"}
+    secured, near = url.replace("http:", "https:"), "http://192.168.1.5/mcp"
+    given(path, {"clear": {"url": url, "headers": headers}, "plain": {"url": url}})
+    clear, plain = read_list(path).entries
+    assert "would go unencrypted" in clear.trouble and "topsecret" not in clear.trouble and not plain.trouble
+    given(path, {"tls": {"url": secured, "headers": headers}, "near": {"url": near, "headers": headers}})
+    assert not any(entry.trouble for entry in read_list(path).entries)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows gives a user's folders to that user alone")
+def test_a_list_that_was_written_by_hand_is_made_private(tmp_path: Path) -> None:
+    path = tmp_path / "kame-desktop" / "mcp.json"
+    given(path, {"files": FILES})
+    path.chmod(0o644)
+    read_list(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("hint", "user", "own", "effect"),
+    [
+        ({}, "changes", None, "changes"),
+        ({"read_only_hint": True}, "changes", None, "changes"),  # it is not believed
+        ({"read_only_hint": True}, "sends", None, "sends"),
+        ({}, "reads", None, "reads"),
+        ({"read_only_hint": False}, "reads", None, "changes"),  # but it is if it warns
+        ({"destructive_hint": True}, "sends", None, "changes"),
+        ({"destructive_hint": True}, "changes", "reads", "reads"),  # the user has said so of this very tool
+        ({}, "reads", "sends", "sends"),
+    ],
+)
+def test_what_a_tool_may_do_is_what_the_user_says(
+    hint: dict[str, bool], user: Effect, own: Effect | None, effect: Effect
+) -> None:
+    tool = SimpleNamespace(
+        name="send",
+        title=None,
+        description="Sends it.",
+        input_schema={"type": "object"},
+        annotations=SimpleNamespace(**{"read_only_hint": None, "destructive_hint": None, **hint}) if hint else None,
+    )
+    [offered], left_out = offers_of([tool])
+    server = McpServer("mail", "mail", effect=user, effects={} if own is None else {"send": own})
+    assert not left_out and offered.effect(server) == effect
