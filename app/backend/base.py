@@ -6,7 +6,6 @@ server addresses, and strips secrets from them for display.
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AbstractAsyncContextManager
@@ -36,15 +35,6 @@ def split_address(url: str) -> SplitResult:
     except ValueError:
         return urlsplit("")
     return parts if url.isprintable() else urlsplit("")
-
-
-def on_this_machine(url: str) -> bool:
-    """Returns whether a server is on the loopback interface, so that proxies must be bypassed."""
-    host = split_address(url if "://" in url else f"//{url}").hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 _ENDPOINT = re.compile(

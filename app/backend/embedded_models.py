@@ -10,8 +10,8 @@ from typing import Any
 from app.backend.base import BackendError, Traits
 from app.models.catalogue import DEFAULTS, catalogue
 from app.models.locations import is_here, model_path
+from app.platform.files import is_local_file
 from app.platform.installation import completing_command
-from app.untrusted.files import is_local_file
 
 SMALL = Traits(
     concurrent=False,

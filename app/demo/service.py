@@ -16,7 +16,6 @@ import numpy as np
 from app.audio.devices.loudspeaker import StereoClip
 from app.audio.io.base import AudioError
 from app.backend import PROVIDERS
-from app.backend.base import on_this_machine
 from app.demo.base import SIDES, DemoBackend, DemoFigure, DemoOffer, DemoQuestion, DemoResult
 from app.frontend import free_card_bytes
 from app.models.catalogue import ModelError, find_model, models_of
@@ -28,6 +27,7 @@ from app.platform.installation import resource
 from app.services import backends
 from app.services.backend_service import BackendService
 from app.session.control import BackendChoice, SessionChoice, SessionFactory, UserError
+from app.untrusted.proxies import on_this_machine
 
 
 class DemoSound:

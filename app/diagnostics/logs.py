@@ -12,7 +12,6 @@ import itertools
 import logging
 import math
 import os
-import stat
 import sys
 import threading
 import time
@@ -28,7 +27,7 @@ from typing import Any, TextIO
 import platformdirs
 
 from app.diagnostics.redaction import Redactor, redactor
-from app.platform.files import private_folder
+from app.platform.files import make_private, private_file, private_folder
 from app.settings.paths import APP_NAME
 
 WAITING_MOST = 10_000
@@ -208,14 +207,8 @@ class PrivateFile(RotatingFileHandler):
     _refused_at = -math.inf
 
     def _open(self) -> Any:
-        def opener(path: str, flags: int) -> int:
-            return os.open(path, flags, 0o600)
-
-        path, mode = self.baseFilename, self.mode
-        # The base class closes it.
-        file = open(path, mode, encoding=self.encoding, opener=opener, errors=self.errors)  # noqa: SIM115
-        if os.name == "posix" and stat.S_IMODE(os.stat(file.fileno()).st_mode) & 0o077:
-            os.fchmod(file.fileno(), 0o600)
+        file = private_file(self.baseFilename, self.mode, encoding=self.encoding, errors=self.errors)
+        make_private(self.baseFilename)  # it may have been there before, in a folder that isn't the app's
         return file
 
     def doRollover(self) -> None:

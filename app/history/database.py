@@ -29,7 +29,7 @@ from app.history.damage import (
     is_damage_at_opening,
 )
 from app.history.rescue import Rescued, rescue
-from app.platform.files import delete_file, move_file, private_folder, set_aside
+from app.platform.files import delete_file, make_private, move_file, private_folder, set_aside
 from app.settings.paths import APP_NAME
 from app.untrusted.limits import OtherVersion
 
@@ -178,8 +178,7 @@ def _open(path: Path) -> OpenDatabase:
     private_folder(path.parent)
     notice = _put_in_place(path) if not path.exists() and _draft(path).exists() else ""
     _make_private(path)
-    if os.name == "posix" and path.stat().st_mode & 0o077:
-        path.chmod(0o600)
+    make_private(path)
     log = path.with_name(path.name + "-wal")
     unclean = log.exists() and log.stat().st_size > 0
     connection = _connect(str(path))

@@ -196,6 +196,20 @@ def is_device(name: str) -> bool:
     return name.partition(".")[0].rstrip().upper() in _DEVICES
 
 
+def is_local_file(path: Path | str) -> bool:
+    """Returns whether this is a regular file, without asking another computer or a device.
+
+    Windows sends the user's credentials to the computer that a path such as `\\\\server\\share` names.
+    """
+    text = str(path)
+    if text.startswith(("\\\\", "//", "\\/", "/\\")) or is_device(re.split(r"[/\\]", text)[-1].strip()):
+        return False
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
 _HELD = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
 """Error codes that mean that another process or thread holds the lock."""
 _MOST_REFUSED = 20

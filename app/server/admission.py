@@ -21,6 +21,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from app.frontend.remote.protocol import AFTER_PARAMETER, PATH, SESSION_PARAMETER
+from app.untrusted.proxies import on_this_machine
 
 KEY_PARAMETER = "key"
 """The URL query parameter that carries the key, for clients that can't set headers."""
@@ -88,18 +89,9 @@ def refusal(request: Request, headers: Mapping[str, str], key: str) -> Refusal |
         return Refusal(
             403, "This request was forwarded, so it may come from anywhere. Start the server with a key to allow that."
         )
-    if not is_this_machine(_only(headers, "Host") or "") or not is_this_machine(headers.get("Origin", "localhost")):
+    if not on_this_machine(_only(headers, "Host") or "") or not on_this_machine(headers.get("Origin", "localhost")):
         return Refusal(403, "Without a key this server talks with programs and pages of its own machine only.")
     return None
-
-
-def is_this_machine(address: str) -> bool:
-    """Returns whether a host or URL, with or without a port, is a loopback address."""
-    try:
-        host = urlsplit(address if "://" in address else f"//{address}").hostname or ""
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _first(query: Mapping[str, list[str]], name: str) -> str:

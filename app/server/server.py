@@ -32,7 +32,7 @@ from app.server.served_talk import MakeTalk, ServedTalk
 from app.untrusted.limits import VOICE_MESSAGE
 
 _log = logging.getLogger("app.server.websockets")
-_log.addFilter(lambda record: record.msg != "opening handshake failed")  # whoever tries could fill the log with them
+_log.addFilter(lambda record: record.msg != "opening handshake failed")  # a flood would fill the log
 
 TURN_SECONDS = 10.0
 """How long a client may wait for a session slot, since the previous session takes a moment to end."""

@@ -34,7 +34,7 @@ reopens a turn (`TurnSettings.reopen_seconds`)."""
 
 @dataclass(slots=True, eq=False)
 class Proposal:
-    """A message of the model with calls, some of which wait for the user.
+    """The tool calls of one model message, at least one of which needs the user's consent.
 
     - `calls`, `content`, `opaque`: those of the message.
     - `before`: the turn's earlier calls and their results.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from pathlib import Path
 from typing import IO, Any, BinaryIO
@@ -35,23 +34,6 @@ def open_regular(path: Path | str, *, links: bool = True) -> BinaryIO:
     except BaseException:
         os.close(handle)
         raise
-
-
-_DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)", re.I)
-
-
-def is_local_file(path: Path | str) -> bool:
-    """Returns whether this is a regular file, without asking another computer or a device.
-
-    Windows sends the user's credentials to the computer that a path such as `\\\\server\\share` names.
-    """
-    text = str(path)
-    if text.startswith(("\\\\", "//", "\\/", "/\\")) or _DEVICE.match(re.split(r"[/\\]", text)[-1].strip()):
-        return False
-    try:
-        return stat.S_ISREG(os.stat(path).st_mode)
-    except (OSError, ValueError):
-        return False
 
 
 def read_bytes(path: Path | str, limits: Limits) -> bytes:

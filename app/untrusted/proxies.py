@@ -25,6 +25,15 @@ _DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 _hiding = threading.Lock()
 
 
+def on_this_machine(place: str) -> bool:
+    """Returns whether a host or a URL, with or without a port, names this machine by a loopback address."""
+    host = _split(place).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 def in_own_network(place: str) -> bool:
     """Returns whether a host, or that of a URL, is this machine or in a private network, by its address or its name."""
     host = (_split(place).hostname or "") if "://" in place else place

@@ -1,6 +1,7 @@
 """How written answers are read aloud: a grammar for all languages, and the words of each.
 
-`grammar.py` has the rules. `english.py`, `german.py`, `spanish.py`, `french.py` and `italian.py` fill in `Reading`.
+`markup.py` and `grammar.py` have the rules. `english.py`, `german.py`, `spanish.py`, `french.py` and `italian.py` fill
+in `Reading`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ the whole text.
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -16,44 +15,39 @@ from app.conversation.reading import Reading, reading
 
 Replacement = str | Callable[[re.Match[str]], str]
 Rule = tuple[frozenset[str], re.Pattern[str], Replacement]
-"""It finds nothing in a text without any of these characters, if there are some, so that it need not be tried there."""
+"""Characters, a pattern and a replacement. In a text that has none of the characters, the rule finds nothing, so it
+needn't be tried. It is tried in every text if there are no characters.
+"""
 
 _DIGIT = "0123456789"
 
 
 @cache
-def first_rules(code: str) -> tuple[Rule, ...]:
-    """Returns what is read before Markdown is taken out: marks for the eye alone, and formulas."""
-    words = reading(code)
-    return (*_compiled("", _unheard(words)), *_compiled("\\$^_∞", _formulas(words)))
-
-
-@cache
 def later_rules(code: str) -> tuple[Rule, ...]:
-    """Returns the rest of the grammar, for text without Markdown."""
+    """Returns the rules for text without Markdown, after those of `app.conversation.reading.markup`."""
     words = reading(code)
     return (
-        *_compiled("", ((pattern, new, 0) for pattern, new in words.own)),
-        *_compiled("♭♯₀₁₂₃₄₅₆₇₈₉", _names()),
-        *_compiled("", _abbreviations(words)),
-        *_compiled(_DIGIT, _dates(words)),
-        *_compiled(_DIGIT + "".join(sign for sign in words.currencies if not sign.isalpha()), _money(words)),
-        *_compiled(f"{_DIGIT}/*:_{''.join(_VULGAR)}", _fractions(words)),
-        *_compiled(f"{_DIGIT}–", _ranges(words)),
-        *_compiled("", _weekdays(words)),
-        *_compiled(_DIGIT, _powers_of_numbers(words)),
-        *_compiled(f"{_DIGIT}°%‰", _measures(words)),
-        *_compiled("", _units_alone(words)),
-        *_compiled("^⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", _powers(words)),
-        *_compiled("<>=≤≥≠!→⇒-−±~≈#×·*÷/+√π&§:", _signs(words)),
-        *_compiled("IVXL", _numerals(words)),
+        *compiled("", ((pattern, new, 0) for pattern, new in words.own)),
+        *compiled("♭♯₀₁₂₃₄₅₆₇₈₉", _names()),
+        *compiled("", _abbreviations(words)),
+        *compiled(_DIGIT, _dates(words)),
+        *compiled(_DIGIT + "".join(sign for sign in words.currencies if not sign.isalpha()), _money(words)),
+        *compiled(f"{_DIGIT}/*:_{''.join(_VULGAR)}", _fractions(words)),
+        *compiled(f"{_DIGIT}–", _ranges(words)),
+        *compiled("", _weekdays(words)),
+        *compiled(_DIGIT, _powers_of_numbers(words)),
+        *compiled(f"{_DIGIT}°%‰", _measures(words)),
+        *compiled("", _units_alone(words)),
+        *compiled("^⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", _powers(words)),
+        *compiled("<>=≤≥≠!→⇒-−±~≈#×·*÷/+√π&§:", _signs(words)),
+        *compiled("IVXL", _numerals(words)),
     )
 
 
-_Rules = Iterable[tuple[str, Replacement, int]]
+Rules = Iterable[tuple[str, Replacement, int]]
 
 
-def _compiled(needed: str, rules: _Rules) -> Iterator[Rule]:
+def compiled(needed: str, rules: Rules) -> Iterator[Rule]:
     """Compiles rules that find nothing in a text without any of the characters in `needed`."""
     for pattern, new, flags in rules:
         yield frozenset(needed), re.compile(pattern, flags), new
@@ -64,113 +58,11 @@ def _any(names: Sequence[str] | Mapping[str, object]) -> str:
     return "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
 
 
-# -- for the eye alone
-
-
-_BLOCK_TAGS = "blockquote|br|center|details|div|h[1-6]|hr|li|ol|p|pre|summary|table|tbody|td|th|thead|tr|ul"
-_OTHER_TAGS = (
-    "a|abbr|b|big|cite|code|del|em|font|i|img|ins|kbd|mark|q|s|small|span|strike|strong|sub|sup|tt|u|var|"
-    "answer|final|message|output|reply|response|result|speech|text"  # around a model's answer
+GREEK = tuple(
+    (
+        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau phi chi psi omega"
+    ).split()
 )
-
-
-def _unheard(words: Reading) -> _Rules:
-    yield rf"</?(?:{_BLOCK_TAGS})(?:\s[^<>\n]*)?/?>", " ", re.I
-    yield rf"</?(?:{_OTHER_TAGS})(?:\s[^<>\n]*)?/?>", "", re.I
-    yield r"</[a-zA-Z][\w:-]{0,30}>", "", 0
-    yield r"(?<![\w)])<([a-zA-Z][\w -]{0,30})>", r"\1", 0  # something to fill in: <folder>
-    yield r"&(?:[a-zA-Z]{2,8}|#\d{1,5});", lambda m: html.unescape(m[0]), 0
-    yield r"^\s*([-=_*~─━═])(?:\s?\1){2,}\s*$", "\n", re.M  # a line between two parts
-    yield "[\u2500-\u25ff]+", " ", 0  # boxes and other shapes
-    yield r"^\s*\[[^\]\n]+\]:\s*<?(?:https?://|www\.)\S+[^\n]*$", "", re.M  # where a link leads
-    yield r"^(\s*)\[\^\w{1,20}\]:\s*", r"\1", re.M
-    yield r"([0-9#*])\ufe0f?\u20e3", r"\1", 0  # keycaps
-    yield r"\s?:contentReference\[[^\]\n]*\]\{[^}\n]*\}", "", 0
-    yield r"\s[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F\u200D]+(?=[\s.,;:!?)]|$)", "", 0
-    yield r"(?<=\s)[:;]-?[)(DP](?=\s|$)", "", 0
-    yield r"\s?【[^】\n]{1,60}】", "", 0
-    yield r"\s?\[\^\w{1,20}\](?!:)", "", 0
-    # Marks of citations: numbers in brackets behind a word or a full stop, but not an interval or an index.
-    number = r"\d{1,3}(?:\s?[,–-]\s?\d{1,3})*"
-    counted = re.compile(rf"(?:^|\W)(?:{words.intervals})$", re.I)
-    yield (
-        rf"(?<=[\w.,;:!?%)”“\"»])\s?(?:\[{number}\])+(?=[\s.,;:!?)]|$)",
-        lambda m: m[0] if counted.search(m.string[max(0, m.start() - 20) : m.start()]) else "",
-        re.I,
-    )
-    yield rf"\s?\[(?:{words.citation_needed})\]", "", re.I
-    yield (
-        r"\s\((?:[A-ZÄÖÜÉ][\w'’-]+(?: et al\.?| &amp; | & | and | und )?[\w'’ -]*,? ?(?:18|19|20)\d\d[a-z]?"
-        r"(?:; ?)?)+\)",
-        "",
-        0,
-    )
-    yield r"(?<=[a-zà-ÿ][.!?])[¹²³⁴⁵⁶⁷⁸⁹⁰]+(?=\s|$)", "", 0
-    # What somebody does while speaking.
-    yield rf"(?:^|(?<=[.!?…\n] )|(?<=\n))\*(?:{words.actions})(?: [^*\n.]{{1,30}})?\*[.!]?\s*", "", re.I
-    yield rf"\s*(?<=[.!?…] )\*(?:{words.actions})(?: [^*\n.]{{1,30}})?\*[.!]?(?=\s|$)", "", re.I
-    yield rf"\s?\[(?:{words.actions}|{words.sounds})(?: [^\]\n]{{1,30}})?\]", "", re.I
-
-
-# -- formulas
-
-
-_GREEK = dict(
-    zip(
-        (
-            "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau phi chi psi "
-            "omega"
-        ).split(),
-        "α β γ δ ε ζ η θ ι κ λ μ ν ξ π ρ σ τ φ χ ψ ω".split(),
-        strict=True,
-    )
-)
-_COMMANDS = {
-    "times": "×", "cdot": "·", "div": "÷", "pm": "±", "le": "≤", "leq": "≤", "ge": "≥", "geq": "≥", "neq": "≠",
-    "ne": "≠", "approx": "≈", "lt": "<", "gt": ">", "degree": "°", "circ": "°", "rightarrow": "→", "Rightarrow": "⇒",
-    "implies": "⇒", "quad": " ", "qquad": " ", "left": "", "right": "", "displaystyle": "", "percent": "%",
-}  # fmt: skip
-
-
-def _formulas(words: Reading) -> _Rules:
-    content = r"((?:[^$\n\\]|\\.)*?[a-zA-Z\\^_=<>≤≥≠+×·°](?:[^$\n\\]|\\.)*?)"
-    yield rf"(?<!\\)\$\$?(?=\S){content}(?<=\S)\$\$?(?!\d)", r"\1", 0
-    yield rf"(?<!\\)\$\$?\s{content}\s\$\$?(?!\d)", r"\1", 0
-    yield r"\\([%$&#_{}])", r"\1", 0
-    yield r"\\[,;:! ]", " ", 0
-    yield r"\\(?:text|mathrm|mathbf|mathit|operatorname|boxed|textbf|mathbb)\s?\{([^{}]*)\}", r"\1", 0
-    yield r"\\(?:text|mathrm|mathbf|boxed)\s?\{([^{}]*)\}", r"\1", 0
-    yield r"\^\s?\{?\\(?:circ|degree)\}?", "°", 0
-    bound = r"(?:\{([^{}]*)\}|(\w))"
-    spread = lambda m: f"{words.from_to.format(m[1] or m[2], m[3] or m[4])} "  # noqa: E731
-    yield rf"\\int\s?_{bound}\s?\^{bound}\s*", lambda m: words.integral + " " + spread(m), 0
-    yield rf"\\sum\s?_{bound}\s?\^{bound}\s*", lambda m: words.sum + " " + spread(m), 0
-    yield r"([\^_])\{([^{}]*)\}", r"\1\2", 0
-    for _ in range(2):  # one may be within the other
-        yield r"\\sqrt\s?\{([^{}]*)\}", rf"{words.root} \1", 0
-        yield r"\\[dt]?frac\s?\{([^{}]*)\}\s?\{([^{}]*)\}", lambda m: _written_fraction(words, m), 0
-    yield r"\\[dt]?frac\s?(\d)(\d)", lambda m: _written_fraction(words, m), 0
-    yield r"\\sqrt\s?(\w)", rf"{words.root} \1", 0
-    yield r"\\to\s?\\infty", f" {words.approaches} {words.infinity}", 0
-    yield r"\\infty|∞", words.infinity, 0
-    yield r"\\to\b", "→", 0
-    yield r"\\int\b", words.integral, 0
-    yield r"\\sum\b", words.sum, 0
-    yield rf"\\({'|'.join(_COMMANDS)})(?![a-zA-Z])\s?", lambda m: f" {_COMMANDS[m[1]]} ", 0
-    yield rf"\\({'|'.join(_GREEK)})(?![a-zA-Z])", lambda m: f" {words.greek.get(m[1], m[1])} ", 0
-    yield r"\\[(\[]\s*|\s*\\[)\]]", "", 0
-
-
-def _written_fraction(words: Reading, m: re.Match[str]) -> str:
-    """A fraction of a formula, which other letters may follow."""
-    follows = m.string[m.end() : m.end() + 1].isalnum()
-    return _fraction(words, m[1].strip(), m[2].strip()) + (" " if follows else "")
-
-
-def _fraction(words: Reading, over: str, under: str) -> str:
-    if named := words.fractions.get(f"{over}/{under}"):
-        return named
-    return words.over.format(over, under)
 
 
 # -- names
@@ -179,7 +71,7 @@ def _fraction(words: Reading, over: str, under: str) -> str:
 _DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "01234567890123456789-+")
 
 
-def _names() -> _Rules:
+def _names() -> Rules:
     yield r"\b([A-G])♭", r"\1 flat", 0
     yield r"\b([A-G])♯", r"\1 sharp", 0
     yield r"(?<=[A-Za-z)])[₀₁₂₃₄₅₆₇₈₉]+", lambda m: m[0].translate(_DIGITS), 0
@@ -188,7 +80,7 @@ def _names() -> _Rules:
 # -- abbreviations
 
 
-def _abbreviations(words: Reading) -> _Rules:
+def _abbreviations(words: Reading) -> Rules:
     for pattern, said in words.abbreviations:
         # At the end of a sentence, the point is that of the sentence, too.
         ends = r"(?P<end>\s*(?:$|\n|[\"”»)]|(?=\s+[A-ZÄÖÜÉ][a-zà-ÿ])))?" if pattern.endswith(r"\.") else "(?P<end>)?"
@@ -203,7 +95,7 @@ def _abbreviations(words: Reading) -> _Rules:
 # -- dates and times
 
 
-def _dates(words: Reading) -> _Rules:
+def _dates(words: Reading) -> Rules:
     months = words.months
 
     def named(day: str, month: str, year: str) -> str:
@@ -244,7 +136,7 @@ _POINT = r"(?:\.(?=\s+[^A-ZÄÖÜÉ\s]|[,;:)]))?"
 _BEFORE = r"(?P<minus>[-−]\s?)?(?P<country>US|CA|AU|NZ|HK)?"
 
 
-def _money(words: Reading) -> _Rules:
+def _money(words: Reading) -> Rules:
     number, signs = words.number, words.currencies
     attached = r"(?P<attached>m)(?![\w])"  # million, only directly behind an amount of money
     signed, written = _any(words.scales), "|".join(words.scale_words)
@@ -295,10 +187,16 @@ def _describes(words: Reading, m: re.Match[str]) -> bool:
 # -- fractions, scores and other slashes
 
 
+def fraction(words: Reading, over: str, under: str) -> str:
+    if named := words.fractions.get(f"{over}/{under}"):
+        return named
+    return words.over.format(over, under)
+
+
 _VULGAR = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅕": "1/5", "⅛": "1/8", "⅜": "3/8", "⅝": "5/8"}
 
 
-def _fractions(words: Reading) -> _Rules:
+def _fractions(words: Reading) -> Rules:
     named = words.fractions
 
     def mixed(m: re.Match[str]) -> str:
@@ -309,18 +207,18 @@ def _fractions(words: Reading) -> _Rules:
     yield rf"(?<!\d)(\d+)\s?([{''.join(_VULGAR)}])", mixed, 0
     yield rf"([{''.join(_VULGAR)}])", lambda m: named.get(_VULGAR[m[1]], _VULGAR[m[1]]), 0
     numbers = r"(?<![\d/.])(\d{1,3})/(\d{1,3})(?![\d/]|\.\d)"
-    yield rf"(?<![\d/.,])(\d+) {numbers}", lambda m: f"{m[1]} {words.and_} {_fraction(words, m[2], m[3])}", 0
+    yield rf"(?<![\d/.,])(\d+) {numbers}", lambda m: f"{m[1]} {words.and_} {fraction(words, m[2], m[3])}", 0
     yield rf"{numbers}(?=\s(?:{words.chances})\b)", rf"\1 {words.in_} \2", re.I
     yield rf"{numbers}(?=\s(?:{words.ratings})\b)", rf"\1 {words.out_of} \2", re.I
     yield rf"\b((?:{words.rated})[:\s(]+){numbers}", rf"\1\2 {words.out_of} \3", re.I
-    yield numbers, lambda m: _fraction(words, m[1], m[2]), 0
+    yield numbers, lambda m: fraction(words, m[1], m[2]), 0
     yield r"\b([A-Z]{2,6})/([A-Z]{2,6})\b", r"\1 \2", 0
 
 
 # -- ranges
 
 
-def _ranges(words: Reading) -> _Rules:
+def _ranges(words: Reading) -> Rules:
     number = words.number
     for pattern, said in words.scores:
         yield pattern, said, re.I
@@ -343,7 +241,7 @@ def _ranges(words: Reading) -> _Rules:
     yield r"(?<=\d)x(?=\s[a-z])", f" {words.times_more}", 0
 
 
-def _weekdays(words: Reading) -> _Rules:
+def _weekdays(words: Reading) -> Rules:
     """Days of the week, written out or not: “Mon–Fri”."""
     day = "|".join(f"{name}|{short}" for name, short in words.weekdays)
 
@@ -369,7 +267,7 @@ _SPACED = ("s", "h", "l", "L", "V", "W", "N")
 """Units that stand behind a space: the 1960s, 4L."""
 
 
-def _measures(words: Reading) -> _Rules:
+def _measures(words: Reading) -> Rules:
     number, units = words.number, words.units
     name = _unit_names(words)
     between = rf"{re.escape(words.to)}|{re.escape(words.and_)}|{words.between}"
@@ -412,7 +310,7 @@ def _measures(words: Reading) -> _Rules:
     yield r"(?<=\d)\s?‰", f" {words.permille}", 0
 
 
-def _units_alone(words: Reading) -> _Rules:
+def _units_alone(words: Reading) -> Rules:
     """Units behind a fraction that has been written out, and behind “per”."""
     name, named = _unit_names(words), _any(list(words.fractions.values()))
     yield rf"\b({named}) ({name})(?![\w'’])", lambda m: f"{m[1]} {words.units[m[2]][0]}", 0
@@ -438,13 +336,13 @@ def _power(words: Reading, exponent: str) -> str:
     return f" {words.power} {exponent.replace('-', words.minus + ' ').replace('+', '')}"
 
 
-def _powers_of_numbers(words: Reading) -> _Rules:
+def _powers_of_numbers(words: Reading) -> Rules:
     yield r"(?<=\d)e([-+−]?\d+)\b", lambda m: f" {words.times} 10{_power(words, m[1])}", re.I
     yield r"(?<=[0-9])([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)", lambda m: _power(words, m[1]), 0
     yield r"(?<=[0-9])\^(\([-−+]?\d+\)|[-−+]?\d+)", lambda m: _power(words, m[1]), 0
 
 
-def _powers(words: Reading) -> _Rules:
+def _powers(words: Reading) -> Rules:
     def power(exponent: str) -> str:
         return _power(words, exponent)
 
@@ -452,8 +350,8 @@ def _powers(words: Reading) -> _Rules:
     yield r"(?<=[\w)])([⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+)", lambda m: power(m[1]), 0
 
 
-def _signs(words: Reading) -> _Rules:
-    operand, greek = r"(?=\s?[-−]?[\d(√πa-zA-Z])", "|".join(words.greek.get(name, name) for name in _GREEK)
+def _signs(words: Reading) -> Rules:
+    operand, greek = r"(?=\s?[-−]?[\d(√πa-zA-Z])", "|".join(words.greek.get(name, name) for name in GREEK)
     for sign, said in words.comparisons.items():
         # Between two terms it is a verb; behind a word, only a comparison.
         verb, bare = said
@@ -495,7 +393,7 @@ def roman(text: str) -> int:
     return sum(-one if one < two else one for one, two in zip(values, [*values[1:], 0], strict=True))
 
 
-def _numerals(words: Reading) -> _Rules:
+def _numerals(words: Reading) -> Rules:
     def reader(form: str) -> Callable[[re.Match[str]], str]:
         return lambda m: m.expand(form).replace("\0", words.numbered(roman(m["n"]), m[0]))
 

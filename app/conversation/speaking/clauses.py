@@ -14,7 +14,8 @@ from functools import cache
 
 from app.conversation.languages import ENGLISH, Language, language
 from app.conversation.markdown import Block, blocks, may_have_blocks
-from app.conversation.reading.grammar import Replacement, Rule, first_rules, later_rules
+from app.conversation.reading.grammar import Replacement, Rule, compiled, later_rules
+from app.conversation.reading.markup import first_rules
 from app.conversation.words import fold
 
 
@@ -42,7 +43,7 @@ def aloud_parts(parts: Sequence[Block], code: str = ENGLISH) -> Iterator[tuple[B
 
 
 def _compiled(*rules: tuple[str, str, int]) -> tuple[Rule, ...]:
-    return tuple((frozenset[str](), re.compile(pattern, flags), replacement) for pattern, replacement, flags in rules)
+    return tuple(compiled("", rules))
 
 
 _MARKUP = _compiled(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import ssl
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
@@ -111,14 +110,6 @@ class ServerAddress:
         """Host and port, for messages."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}"
-
-    @property
-    def local(self) -> bool:
-        """Whether it is a loopback address, which must be reached without a proxy."""
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return self.host == "localhost"
 
     @property
     def may_have_key(self) -> bool:

@@ -5,7 +5,8 @@ import pytest
 from app.conversation.languages import CODES, language
 from app.conversation.prompt import PERSONA, system_prompt
 from app.conversation.reading import reading
-from app.conversation.reading.grammar import first_rules, later_rules
+from app.conversation.reading.grammar import later_rules
+from app.conversation.reading.markup import first_rules
 from app.conversation.speaking.clauses import split_clauses, spoken
 from app.conversation.speaking.correction import plan_correction
 from app.conversation.words import fold, is_backchannel, is_echo

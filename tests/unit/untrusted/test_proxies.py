@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from app.untrusted.limits import ProxyRefused
-from app.untrusted.proxies import async_transport, in_own_network, may_have_key, proxy_for, transport, without_proxies
+from app.untrusted.proxies import async_transport, in_own_network, may_have_key, proxy_for, transport
 
 PROXY = "http://proxy.example:3128"
 
@@ -141,5 +141,3 @@ def test_a_library_that_makes_a_client_at_import_sees_no_proxy() -> None:
     env = {**os.environ, "all_proxy": "socks://127.0.0.1:1080/", "no_proxy": "[::1]"}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "socks://127.0.0.1:1080/", done.stderr
-    with without_proxies():
-        pass

@@ -6,7 +6,7 @@ import pytest
 
 from app.backend.base import BackendError
 from app.backend.embedded_models import model_file
-from app.untrusted.files import is_local_file
+from app.platform.files import is_local_file
 
 
 @pytest.mark.parametrize(
