@@ -299,11 +299,11 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     from app.audio.devices.watch import DeviceWatch
     from app.diagnostics.logs import log_folder, start_logging
     from app.diagnostics.report import Diagnostics
+    from app.gui.controllers.context import WindowServices
     from app.gui.logs.qt_messages import qt_logged
     from app.gui.shell.instance import Instance
     from app.gui.state.choice import WindowChoices
     from app.gui.window.app import leave, run_window
-    from app.gui.window.services import WindowServices
     from app.gui.window.start_report import StartReport
     from app.history.database import history_path
     from app.history.store import HistoryStore

@@ -1,4 +1,4 @@
-"""Back-ends: the language models that answer the user's questions, and the router that selects one per question.
+"""Back-ends: the language models that answer the user's questions.
 
 In reading order:
 
@@ -13,7 +13,7 @@ In reading order:
 - `attempts`, `deadlines`, `faults`: code shared by the adapters.
 - `model_record`: what is known of each model on each server.
 - `tool_calls`: executes the tool calls that a model makes mid-answer.
-- `router`: a back-end that delegates each question to another one. `prices`: the cost of a request.
+- `prices`: the cost of a request.
 - `scripted`: a back-end for tests and demos.
 
 `Backend.stream` takes a `ChatRequest`. The adapter converts it to the server's format (`dialect.request_body`), retries

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from app.backend import PROVIDERS
 from app.conversation.frame import as_frames
 from app.models.fit import PRECISIONS
-from app.session.control import ROUTER, BackendChoice
+from app.session.control import BackendChoice
 from app.settings.declarations import patience_of
 
 
@@ -24,7 +24,7 @@ def add_backend(parser: argparse.ArgumentParser) -> None:
         "--backend",
         default="",
         metavar="NAME",
-        help=f"{', '.join(PROVIDERS)}, router (default: embedded; with --base-url: compatible)",
+        help=f"{', '.join(PROVIDERS)} (default: embedded; with --base-url: compatible)",
     )
     parser.add_argument("--model", default="", help="its model (default: the back-end's own choice)")
     parser.add_argument("--base-url", default="", metavar="URL", help="the address of its server")
@@ -134,10 +134,8 @@ def backend(text: str) -> BackendChoice:
     """Parses a back-end written as BACKEND, BACKEND:MODEL or BACKEND:MODEL@URL."""
     rest, _, url = text.partition("@")
     provider, _, model = rest.partition(":")
-    if provider not in (*PROVIDERS, ROUTER):
-        raise argparse.ArgumentTypeError(
-            f"there is no back-end “{provider}”; there are: {', '.join(PROVIDERS)}, {ROUTER}"
-        )
+    if provider not in PROVIDERS:
+        raise argparse.ArgumentTypeError(f"there is no back-end “{provider}”; there are: {', '.join(PROVIDERS)}")
     return BackendChoice(provider, model, url)
 
 
@@ -151,13 +149,3 @@ def swap(text: str) -> tuple[float, BackendChoice]:
     if not 0 <= at < math.inf:
         raise argparse.ArgumentTypeError("must be written like 4.5=ollama:gemma3:4b")
     return at, backend(rest)
-
-
-def route(text: str) -> tuple[str, BackendChoice]:
-    """Parses a row of the router's table written as KIND=BACKEND."""
-    from app.routing.classifier import KINDS
-
-    kind, _, rest = text.partition("=")
-    if kind not in KINDS:
-        raise argparse.ArgumentTypeError(f"there is no kind “{kind}”; there are: {', '.join(KINDS)}")
-    return kind, backend(rest)

@@ -10,7 +10,7 @@ from app.backend.base import without_secrets
 from app.cli.arguments import speaking_rate, speaking_volume
 from app.cli.output import Terminal
 from app.platform.installation import completing_command
-from app.session.control import ROUTER, BackendChoice, UserError
+from app.session.control import BackendChoice, UserError
 
 if TYPE_CHECKING:
     from app.services.backend_service import BackendService
@@ -39,7 +39,7 @@ async def _list_models(args: argparse.Namespace, terminal: Terminal) -> int:
     if args.provider != "all":
         choices = [BackendChoice(args.provider or "compatible", "", args.base_url)]
     else:
-        choices = [BackendChoice(view.key) for view in service.providers if view.key != ROUTER]
+        choices = [BackendChoice(view.key) for view in service.providers]
     terminal.progress("Asking …")
     rows = await asyncio.gather(*(_row(choice, service, len(choices) == 1) for choice in choices))
     labels = {view.key: view.label for view in service.providers}

@@ -20,7 +20,6 @@ from app.cli.arguments import (
     dollars,
     milliseconds,
     patience,
-    route,
     speaking_rate,
     speaking_volume,
     swap,
@@ -33,7 +32,6 @@ from app.cli.talk_report import TalkReport
 from app.conversation import events as e
 from app.conversation.events import Processing
 from app.session.control import (
-    ROUTER,
     BackendChoice,
     ModelChoice,
     SessionChoice,
@@ -76,15 +74,6 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
         type=backend,
         metavar="BACKEND[:MODEL][@URL]",
         help="a second back-end that answers beside the first, and is written down",
-    )
-    talk.add_argument(
-        "--route",
-        action="append",
-        default=[],
-        type=route,
-        metavar="KIND=BACKEND[:MODEL][@URL]",
-        help="with --backend router: who answers everyday, reasoning, stem, humanities or creative "
-        "questions (default: the window's table)",
     )
     talk.add_argument(
         "--temperature", type=temperature, default=None, metavar="T", help="0 to 2 (default: the back-end's own)"
@@ -184,7 +173,6 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.audio.echo.store import EchoStore
     from app.audio.io.base import AudioSink, AudioSource
     from app.audio.io.files import FileSink, FileSource
-    from app.services import backends
 
     if args.input and args.output and os.path.realpath(args.input) == os.path.realpath(args.output):
         raise UserError("The answer can't be written over the question. Choose another file for --output.")
@@ -204,7 +192,7 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
     paced = args.realtime or not (args.input and args.output)
     choice = SessionChoice(
         frontend=args.frontend,
-        backend=BackendChoice(ROUTER) if args.route else choice_of(args),
+        backend=choice_of(args),
         secondary=args.secondary,
         style=Style(args.persona, args.temperature, args.length),
         tools=ToolChoice(tuple(args.tool), tuple(args.folder)),
@@ -222,14 +210,12 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
     # Report problems with files and devices immediately, not after the models have loaded.
     _check_ends(args)
     terminal.progress("Getting ready …")
-    router = backends.router(dict(args.route)) if args.route else None
     talk = compose.session(
         choice,
         source,
         sink,
         edge=edge,
         pace="real" if paced else "fast",
-        backend=router,
         consent="allow" if args.allow_acting else "refuse",
         tools_first=bool(args.input),  # a file can't wait for a tool server that starts late
     )
@@ -244,7 +230,7 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
         with until_interrupted() as stopped:
             if not await unless(stopped, talk.ended()):
                 await talk.stop()
-    heard = any(t.speaker == "user" and t.text for t in report.transcript.turns)
+    heard = any(t.speaker == "user" and t.text for t in report.record.turns)
     if args.input and not heard and not report.failures:
         report.fail(
             f"No words were heard in {Path(args.input).name}, so nothing was answered. Speak nearer to the "

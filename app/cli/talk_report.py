@@ -7,9 +7,9 @@ from typing import Any
 
 from app.cli.output import Terminal
 from app.conversation import events as e
-from app.conversation.record.latency import Stages
-from app.conversation.record.revisions import ConversationUsage, Revision, RevisionLog
-from app.conversation.record.transcript import Transcript
+from app.conversation.record.record import Record
+from app.conversation.record.revisions import Revision
+from app.conversation.record.transcript import Turn
 
 
 class SwapGaps:
@@ -24,11 +24,9 @@ class SwapGaps:
         self._at = 0.0
         self._open = False
         self._last_words = 0.0
-        self._revisions = RevisionLog(Revision)
 
-    def apply(self, event: e.Event) -> None:
-        """Processes an event."""
-        revision = self._revisions.apply(event)
+    def apply(self, event: e.Event, revision: Revision | None) -> None:
+        """Processes an event, which is about `revision`."""
         match event:
             case e.BackendChanged(at=at):
                 self._at, self._open = at, True
@@ -59,13 +57,10 @@ class TalkReport:
     """
 
     def __init__(self, terminal: Terminal, *, paced: bool = True) -> None:
-        self.transcript = Transcript()
-        self.usage = ConversationUsage()
+        self.record = Record()
         self.failures: list[str] = []
         self._terminal = terminal
         self._paced = paced
-        self._stages = Stages()
-        self._revisions = RevisionLog(Revision)
         self._driving = 0  # revisions of the driving back-end
         self._swaps = SwapGaps()
         self._underruns = 0
@@ -76,11 +71,9 @@ class TalkReport:
 
     def take(self, event: e.Event) -> None:
         """Processes an event of the session and prints it if relevant."""
-        turn = self.transcript.apply(event)
-        revision = self._revisions.apply(event)
-        self.usage.apply(event)
-        self._swaps.apply(event)
-        self._stages.apply(event)
+        change = self.record.apply(event)
+        revision, turn = change.revision, change.entry if isinstance(change.entry, Turn) else None
+        self._swaps.apply(event, revision)
         match event:
             case e.TranscriptPartial():
                 self._terminal.progress(f"you: {event.text}")
@@ -97,9 +90,6 @@ class TalkReport:
                 self._terminal.say(f"comparison: {revision.text.strip()}")
             case e.BackendChanged() if event.reason != "chosen" or event.at:
                 self._terminal.say(f"— {event.backend} ({event.model}) thinks from now on —")
-            case e.BackendRouted():
-                side = "at the side, " if event.secondary else ""
-                self._terminal.progress(f"{side}{event.backend} ({event.model}) answers: {event.reason}")
             case e.ToolCalled():
                 self._terminal.say(f"— {event.name} {event.arguments} —")
             case e.CallNotMade():
@@ -134,7 +124,7 @@ class TalkReport:
     @property
     def _responses(self) -> list[float]:
         """The seconds from the end of each question to the start of its answer; negative if the answer came first."""
-        return [round(answer.response, 3) for answer in self._stages.answers]
+        return [round(answer.response, 3) for answer in self.record.stages.answers]
 
     @property
     def _whose_time(self) -> str:
@@ -151,7 +141,7 @@ class TalkReport:
                     "interrupted": t.interrupted,
                     "backends": t.backends,
                 }
-                for t in self.transcript.turns
+                for t in self.record.turns
                 if t.text
             ],
             "seconds": self._seconds,
@@ -161,9 +151,9 @@ class TalkReport:
             "swaps": self._swaps.gaps,
             "backends": [
                 {"backend": backend, "model": model, **dataclasses.asdict(counts)}
-                for (backend, model), counts in self.usage.backends.items()
+                for (backend, model), counts in self.record.usage.backends.items()
             ],
-            "cost": round(self.usage.total.cost, 6),
+            "cost": round(self.record.usage.total.cost, 6),
             "underruns": self._underruns,
             "frames_dropped": self._dropped,
             "frames_lost": self._lost,
@@ -173,7 +163,7 @@ class TalkReport:
 
     def say_summary(self) -> None:
         """Prints the statistics and the swaps, then usage per back-end if there were several or any cost."""
-        heard = sum(1 for t in self.transcript.turns if t.speaker == "user" and t.text)
+        heard = sum(1 for t in self.record.turns if t.speaker == "user" and t.text)
         parts = [f"{self._seconds:.1f} s of talk", f"{heard} {'turn' if heard == 1 else 'turns'} heard"]
         if self._responses:
             times = ", ".join(f"{r:.2f} s" for r in self._responses)
@@ -186,8 +176,8 @@ class TalkReport:
                     f"swapped to {gap['model']}: its first word after {gap['first_word_seconds']:.2f} s, and "
                     f"{gap['gap_seconds']:.2f} s without new words for the voice{self._whose_time}."
                 )
-        if len(self.usage.backends) > 1 or self.usage.total.cost:
-            for (backend, model), counts in self.usage.backends.items():
+        if len(self.record.usage.backends) > 1 or self.record.usage.total.cost:
+            for (backend, model), counts in self.record.usage.backends.items():
                 cost = f", ${counts.cost:.4f}" if counts.cost else ""
                 self._terminal.say(
                     f"{backend} ({model}): {counts.requests} requests, {counts.superseded} cut short, "

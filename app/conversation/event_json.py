@@ -19,6 +19,10 @@ LONGEST_SECONDS = 1e7
 """The latest time of an event, some four months."""
 
 
+class UnknownEvent(ValueError):
+    """An event of a type that this version doesn't have."""
+
+
 def to_json(event: Event) -> str:
     """Returns one line of JSON that UTF-8 can encode, with the event's type first; equal events give equal bytes."""
     fields = {"type": type(event).__name__, **{f.name: getattr(event, f.name) for f in dataclasses.fields(event)}}
@@ -45,21 +49,29 @@ def harmless_event(event: Event) -> Event:
 
 
 def read_event(line: str | bytes) -> Event:
-    """Returns the event of a line written by `to_json`. Raises ValueError for anything else; its `str` is a clause."""
+    """Returns the event of a line written by `to_json`. Raises ValueError for anything else; its `str` is a clause.
+
+    Raises UnknownEvent, a ValueError, for an event of another version.
+    """
     try:
         return checked_event(read_json(line, EVENT_LINE))
+    except UnknownEvent:
+        raise
     except ValueError as error:
         raise ValueError(f"not an event ({error})") from error
 
 
 def checked_event(fields: Any) -> Event:
-    """Returns the event of a JSON object. Raises ValueError if a field is missing, unknown or of a wrong type."""
+    """Returns the event of a JSON object. Raises ValueError if a field is missing, unknown or of a wrong type.
+
+    Raises UnknownEvent, a ValueError, for an event of another version.
+    """
     name = fields.get("type") if isinstance(fields, dict) else None
     if not isinstance(name, str):
         raise ValueError("an event without a type")
     kind = EVENT_TYPES.get(name)
     if kind is None:
-        raise ValueError(f"there is none called “{name[:40]}”")
+        raise UnknownEvent(f"not an event that is known (“{name[:40]}”)")
     event: Event = build(kind, {name: value for name, value in fields.items() if name != "type"})
     if not 0 <= event.at <= LONGEST_SECONDS:
         raise ValueError(f"{name} at {event.at} s")

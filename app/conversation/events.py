@@ -462,23 +462,6 @@ class SecondaryChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class BackendRouted:
-    """A router has chosen this back-end for `turn`, whose question is of this `kind` with the probability `share`.
-
-    `secondary`: it is the router of the secondary back-end.
-    """
-
-    at: float
-    turn: int
-    kind: str
-    share: float
-    backend: str
-    model: str
-    reason: str
-    secondary: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class ConversationConfigured:
     """The settings of this conversation from now on. `temperature` None: the model's own. `length`: of answers.
     `given`: how many words of each document the model gets with its requests.
@@ -773,7 +756,6 @@ Event = (
     | BackendChanged
     | ChangeRefused
     | SecondaryChanged
-    | BackendRouted
     | ConversationConfigured
     | BudgetChanged
     | ToolCalled

@@ -48,7 +48,7 @@ class SideState:
         self.now = 0.0
         self.lost = ""
         """Why the session has ended; empty while it is running."""
-        self._log = RevisionLog(Revision)
+        self._log = RevisionLog()
         self.levels: deque[Level] = deque(maxlen=KEPT_LEVELS)
         self.listen()
 

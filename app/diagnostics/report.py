@@ -7,7 +7,6 @@ network connection.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import re
 from collections import Counter, deque
@@ -24,8 +23,6 @@ from app.diagnostics.machine import CARD_SECONDS, Card, System, bounded, probe_c
 from app.diagnostics.redaction import LEFT_OUT, Redactor, WordRedactor, redactor
 from app.platform import nvidia
 from app.settings.declarations import Settings, declarations
-from app.untrusted.json_text import read_json
-from app.untrusted.limits import SETTING_LIST
 
 LOG_LINES = 200
 MOST_FAILURES = 20
@@ -217,26 +214,8 @@ def _changed(settings: Settings, with_words: bool, hide: Redactor) -> Iterator[t
 def _shown(name: str, value: Any, hide: Redactor) -> str:
     if not isinstance(value, str):
         return str(value)
-    if value.lstrip().startswith(("{", "[")):
-        try:
-            return json.dumps(_plain(read_json(value, SETTING_LIST), hide), ensure_ascii=False)
-        except ValueError:
-            return "changed (not JSON)"
     value = hide(value)  # before anything is removed from it: part of a secret would not be recognised
     return without_secrets(value) if "://" in value or name.endswith(("_url", "_mirror")) else value
-
-
-def _plain(value: Any, hide: Redactor) -> Any:
-    """Removes secrets from a JSON value, including the URLs in it."""
-    match value:
-        case dict():
-            return {key: _plain(item, hide) for key, item in value.items()}
-        case list():
-            return [_plain(item, hide) for item in value]
-        case str():
-            value = hide(value)
-            return without_secrets(value) if "://" in value else value
-    return value
 
 
 def _without_home(text: str, home: Path) -> str:

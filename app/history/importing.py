@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from app.conversation import events as e
-from app.conversation.event_json import checked_event
+from app.conversation.event_json import UnknownEvent, checked_event
 from app.conversation.record.transcript import Transcript
 from app.history.base import KeptTalk, Setup
 from app.history.export import FORMAT, VERSION
@@ -146,9 +146,12 @@ def _read_folder(path: Path) -> ImportedConversation:
 
 
 def _events(fields: Iterable[Any]) -> Iterator[e.Event]:
+    """Yields the events, passing over those of another version. Raises Refused."""
     for number, entry in enumerate(fields, 1):
         try:
             yield checked_event(entry)
+        except UnknownEvent:
+            continue
         except ValueError as error:
             raise Refused(f"event {number} is {error}") from None
 

@@ -14,7 +14,7 @@ from app.audio.devices.loudspeaker import Loudspeaker
 from app.audio.io.base import EndOfAudio
 from app.audio.io.files import FileSource
 from app.conversation import events as e
-from app.conversation.event_json import read_event
+from app.conversation.event_json import UnknownEvent, read_event
 from app.session.control import UserError
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE, VERSION
 from app.untrusted.files import check_version, open_regular, read_line
@@ -78,7 +78,10 @@ class Replay:
 
 
 def recorded_events(file: BinaryIO) -> Iterator[e.Event]:
-    """Yields the events of a recording, whose last line may be cut off. Raises OSError and Refused."""
+    """Yields the events of a recording, whose last line may be cut off. Raises OSError and Refused.
+
+    Events of another version are passed over.
+    """
     number, wrong = 0, ""
     while True:
         number += 1
@@ -95,5 +98,7 @@ def recorded_events(file: BinaryIO) -> Iterator[e.Event]:
             continue
         try:
             yield read_event(line.removesuffix(b"\n"))
+        except UnknownEvent:
+            continue
         except ValueError as error:
             wrong = f"line {number} of it is {error}"

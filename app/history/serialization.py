@@ -26,7 +26,7 @@ def kept_title(title: str) -> str:
 
 
 def known_events(lines: Iterable[str]) -> Iterator[e.Event]:
-    """Parses a talk's stored lines into events, skipping damaged lines."""
+    """Parses a talk's stored lines into events, skipping damaged lines and events of another version."""
     for line in lines:
         with contextlib.suppress(ValueError):
             yield read_event(line)

@@ -30,14 +30,14 @@ from app.conversation.events import Event
 from app.conversation.frame import FRAME_SECONDS, end_of_frame
 from app.diagnostics.tables import quantile
 from app.gui.cards.find_bar import FindBar
+from app.gui.controllers.context import WindowServices
 from app.gui.design.theme import apply_theme
 from app.gui.inspector.timeline import TICK_MS
 from app.gui.state.choice import WindowChoices
-from app.gui.transcript.past_talk import past_talk
+from app.gui.state.past_talk import past_talk
+from app.gui.state.session_model import BATCH_MS
 from app.gui.window.daemon_executor import DaemonExecutor
-from app.gui.window.event_pump import BATCH_MS
 from app.gui.window.main_window import MainWindow
-from app.gui.window.services import WindowServices
 from app.history.base import KeptTalk
 from app.platform.hardware import resident_bytes
 from app.session.control import SessionChoice
@@ -222,7 +222,7 @@ class Bench:
             position += len(batch)
             start, spent = time.perf_counter(), time.thread_time()
             self.session.emit(batch)
-            window.pump.flush()
+            window.model.flush()
             applied, spent = time.perf_counter(), time.thread_time() - spent
             view.timer.stop()
             while (ticks + 1) * TICK_MS / 1000 <= clock.now:
@@ -256,7 +256,7 @@ class Bench:
     async def in_real_time(self, seconds: float) -> dict[str, Any]:
         """Replays events from a thread that wakes for each frame, while the timeline follows."""
         window, loop = self.window, asyncio.get_running_loop()
-        window.inspector.begin(first=True)
+        window.model.begin(first=True)
         view = window.inspector.timeline.view
         view.edge.time.clock = time.monotonic
         view.edge.begin()
@@ -284,11 +284,11 @@ class Bench:
 
     async def long_transcript(self, turns: int) -> dict[str, Any]:
         """Opens a conversation of this many turns, scrolls through all of it, and searches it."""
-        pane = self.window.transcript
-        pane.clear()
+        pane, model = self.window.transcript, self.window.model
+        model.clear()
         QApplication.processEvents()
         talk = past_talk(KeptTalk(0.0, tuple(many_turns(turns))))
-        held = [_painted(lambda: pane.show_talk(talk, "Bench"), paint=False)]
+        held = [_painted(lambda: model.add_past(talk), paint=False)]
         while pane.showing:
             held.append(_painted(lambda: None))
         bar = pane.view.verticalScrollBar()

@@ -2,7 +2,7 @@
 
 - `api_keys`: API keys in the keyring, memory or environment; `provider_keys`: API keys by provider,
   with user-facing messages
-- `backends`: factories for back-ends, tools and prices based on the user's choices; the routing table
+- `backends`: factories for back-ends, tools and prices based on the user's choices
 - `backend_service`: providers and their models, and tests of back-ends
 - `price_service`, `tool_server_service`: the user's prices and MCP servers
 - `model_service`: lists, downloads, checks and removes the models of the catalogue

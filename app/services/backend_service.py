@@ -23,7 +23,7 @@ from app.services.api_keys import KeyPlace, KeyStore, key_store
 from app.services.price_service import PriceService
 from app.services.provider_keys import ProviderKeys, display_name, names_of
 from app.services.tool_server_service import ToolServerService
-from app.session.control import ROUTER, BackendChoice, UserError
+from app.session.control import BackendChoice, UserError
 from app.untrusted.proxies import without_proxies
 
 KEPT_SECONDS = 600.0
@@ -68,6 +68,21 @@ class Offer:
     asked: bool
 
 
+@dataclass(frozen=True, slots=True)
+class FoundServer:
+    """A server that runs on this machine. `name`: the program that usually has this port."""
+
+    name: str
+    choice: BackendChoice
+    models: tuple[str, ...]
+
+
+USUAL_PORTS = (("LM Studio", 1234), ("llama.cpp", 8080), ("vLLM", 8000), ("Jan", 1337))
+"""The ports at which programs with an OpenAI-compatible server listen by default. Ollama is a provider of its own."""
+CONNECT_SECONDS, LIST_SECONDS = 0.3, 3.0
+"""How long a port of this machine is given to accept a connection, and a server there to list its models."""
+
+
 class BackendService:
     """The service for providers, their models, keys, prices and tool servers. Coroutines never block the event loop."""
 
@@ -77,7 +92,7 @@ class BackendService:
         self.tool_servers = ToolServerService()
         self._clock = clock
         self._offers: dict[tuple[str, str, bool], tuple[float, Offer]] = {}
-        views = [
+        self.providers = tuple(
             ProviderView(
                 key,
                 spec.label,
@@ -88,8 +103,7 @@ class BackendService:
                 spec.suggestions,
             )
             for key, spec in PROVIDERS.items()
-        ]
-        self.providers = (*views, ProviderView(ROUTER, "Router: by kind of question"))
+        )
 
     async def models(self, choice: BackendChoice, *, fresh: bool = False) -> tuple[str, ...]:
         """Lists the models of a provider, or suggestions if it can't be queried yet; `fresh` bypasses the cache.
@@ -103,8 +117,6 @@ class BackendService:
 
         `seconds`: a timeout, or 0 for the adapter's own. Raises UserError on timeout or failure.
         """
-        if choice.provider == ROUTER:
-            return Offer((), False)
         spec = await _as_user_error(asyncio.to_thread(find_spec, choice.provider))
         if spec.default_url is None:
             return Offer((), False)
@@ -133,11 +145,29 @@ class BackendService:
         self._offers[place] = (self._clock(), offer)
         return offer
 
+    async def servers_here(self) -> tuple[FoundServer, ...]:
+        """Finds the servers that run on this machine, at their usual ports of the loopback address."""
+        found = await asyncio.gather(*(self._server_at(name, port) for name, port in USUAL_PORTS))
+        return tuple(server for server in found if server is not None)
+
+    async def _server_at(self, name: str, port: int) -> FoundServer | None:
+        try:
+            opening = asyncio.open_connection("127.0.0.1", port)
+            _, writer = await asyncio.wait_for(opening, CONNECT_SECONDS)
+            writer.close()
+        except (OSError, TimeoutError):
+            return None
+        choice = BackendChoice("compatible", "", f"http://127.0.0.1:{port}/v1")
+        try:
+            offer = await self.offer(choice, seconds=LIST_SECONDS)
+        except UserError:
+            return None
+        return FoundServer(name, choice, offer.models) if offer.asked else None
+
     async def test(self, choice: BackendChoice) -> str:
         """Requests a short answer and returns a user-facing message with the latency. Raises UserError on failure."""
-        local = choice.provider in PROVIDERS and PROVIDERS[choice.provider].free
-        limit = LOCAL_TEST_SECONDS if local else TEST_SECONDS
         backend = await self.make(choice)
+        limit = LOCAL_TEST_SECONDS if PROVIDERS[choice.provider].free else TEST_SECONDS
         try:
             async with asyncio.timeout(limit):
                 seconds, words = await _as_user_error(_first_words(backend))
@@ -204,8 +234,6 @@ class BackendService:
         """Creates the chosen back-end on a worker thread, without opening it. Raises UserError."""
 
         def make() -> Any:
-            if choice.provider == ROUTER:
-                return backends.backend(choice)
             needs = find_spec(choice.provider).needs
             with _importing:
                 # Import httpx first for every back-end: openai inspects httpx if it is loaded, and fails if another

@@ -1,16 +1,10 @@
-"""Factories for back-ends, tools and price tables, based on the user's choices.
-
-The routing table maps each kind of question to a back-end; it is stored in the settings as JSON.
-"""
+"""Factories for back-ends, tools and price tables, based on the user's choices."""
 
 from __future__ import annotations
 
 import asyncio
 import functools
-import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from app.backend import PROVIDERS, make_backend
 from app.backend.base import Backend, BackendError, Usage
@@ -21,58 +15,11 @@ from app.models.catalogue import find_model, models_of
 from app.models.selection import language_model_here
 from app.platform.installation import resource
 from app.services.api_keys import api_key, key_at_hand
-from app.session.control import ROUTER, BackendChoice, ToolChoice
-from app.settings.declarations import Settings
+from app.session.control import BackendChoice, ToolChoice
 from app.settings.paths import model_records_path, prices_path, servers_path
 from app.tools import server_list
 from app.tools.toolbox import MCP_PREFIX, Toolbox, make_toolbox
-from app.untrusted.json_text import read_json
-from app.untrusted.limits import SETTING_LIST
 from app.untrusted.proxies import in_own_network
-
-KINDS = ("everyday", "reasoning", "stem", "humanities", "creative")
-"""The kinds of questions that the router distinguishes, duplicated since `app.routing.classifier` is slow to import."""
-
-UNREADABLE = "The routing table can't be read. Fill it in again, or choose a model."
-NAMES_ITSELF = "The routing table names the router itself. Choose a model for each kind of question."
-EMPTY = "The routing table is empty. Choose a model for at least one kind of question, or choose one model for all."
-
-
-def parse_routes(text: str) -> tuple[dict[str, BackendChoice], list[str]]:
-    """Parses a routing table; returns every valid row, and user-facing messages about any problems.
-
-    Unknown kinds and rows without a provider are silently skipped.
-    """
-    try:
-        rows = read_json(text, SETTING_LIST) if text.strip() else {}
-    except ValueError:
-        return {}, [UNREADABLE]
-    if not isinstance(rows, dict):
-        return {}, [UNREADABLE]
-    known = {kind: row for kind, row in rows.items() if kind in KINDS}
-    routes = {
-        kind: BackendChoice(*(str(row.get(key, "")) for key in ("provider", "model", "base_url")))
-        for kind, row in known.items()
-        if isinstance(row, dict) and row.get("provider")
-    }
-    problems = []
-    if not all(isinstance(row, dict) for row in known.values()):
-        problems.append(UNREADABLE)
-    if any(choice.provider == ROUTER for choice in routes.values()):
-        problems.append(NAMES_ITSELF)
-    if not routes and not problems:
-        problems.append(EMPTY)
-    return routes, problems
-
-
-def write_routes(routes: Mapping[str, BackendChoice]) -> str:
-    """Serializes a routing table for the settings."""
-    rows = {
-        kind: {"provider": choice.provider, "model": choice.model, "base_url": choice.base_url}
-        for kind, choice in routes.items()
-    }
-    return json.dumps(rows, ensure_ascii=False)
-
 
 RECORDS = ModelRecords(model_records_path)
 """What is known of models, shared by all sessions and commands of this process."""
@@ -80,11 +27,6 @@ RECORDS = ModelRecords(model_records_path)
 
 def backend(choice: BackendChoice, language: str = ENGLISH) -> Backend:
     """Creates the chosen back-end without opening it. May block on the keyring. Raises BackendError."""
-    if choice.provider == ROUTER:
-        routes, problems = parse_routes(Settings.load().routes)
-        if problems:
-            raise BackendError(problems[0], "setup")
-        return router(routes, language)
     model = choice.model
     if choice.provider == "embedded" and not model:
         model = _embedded_model(language)
@@ -110,26 +52,6 @@ def _embedded_model(language: str) -> str:
 async def backend_off_loop(choice: BackendChoice, language: str = ENGLISH) -> Backend:
     """Like `backend`, but runs on a worker thread, since the keyring and the imports are slow."""
     return await asyncio.to_thread(backend, choice, language)
-
-
-def router(routes: Mapping[str, BackendChoice], language: str = ENGLISH) -> Backend:
-    """Creates a back-end that selects one of `routes` according to the kind of question. Raises BackendError."""
-    from app.backend.router import RouterBackend
-    from app.routing.policy import RoutePolicy
-
-    made: dict[BackendChoice, Backend] = {}
-    for choice in routes.values():
-        if choice not in made:
-            made[choice] = backend(choice, language)
-    policy = RoutePolicy(_classifier().scores)
-    return RouterBackend({kind: made[choice] for kind, choice in routes.items()}, policy.decide)
-
-
-@functools.cache
-def _classifier() -> Any:
-    from app.routing.classifier import KindClassifier
-
-    return KindClassifier()
 
 
 def tools(choice: ToolChoice) -> Toolbox:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import threading
 from collections.abc import Callable, Collection, Iterator
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.backend.base import BackendError
-from app.models.catalogue import DEFAULTS, Model, ModelError, catalogue, find_model
+from app.models.catalogue import DEFAULTS, Model, ModelError, catalogue, find_model, models_of
 from app.models.catalogue import Kind as ModelKind
 from app.models.locations import State as ModelState
 from app.models.locations import is_here, remove_model, state_of
@@ -76,6 +77,12 @@ class ModelView:
     def usable(self) -> bool:
         """Whether all its files are on this machine."""
         return self.state in ("here", "installed")
+
+
+@functools.cache
+def language_model_labels() -> dict[str, str]:
+    """Returns the display names of the built-in language models, by key."""
+    return {model.key: model.label for model in models_of("llm")}
 
 
 class ModelService:

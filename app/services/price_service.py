@@ -9,9 +9,7 @@ from app.backend import PROVIDERS
 from app.backend.prices import Price, differences, read_prices, read_users, write_prices
 from app.platform.installation import resource
 from app.services import backends
-from app.services.backends import parse_routes
-from app.session.control import ROUTER, BackendChoice, UserError
-from app.settings.declarations import Settings
+from app.session.control import BackendChoice, UserError
 from app.settings.paths import prices_path
 from app.untrusted.proxies import in_own_network
 
@@ -54,15 +52,7 @@ class PriceService:
         backends.price_table.cache_clear()
 
     def unpriced(self, choice: BackendChoice) -> str | None:
-        """Returns the name of a back-end's model (empty if it has none) if its price is unknown, otherwise None.
-
-        For the router, this is the first model in its table with an unknown price.
-        """
-        if choice.provider == ROUTER:
-            routes, problems = parse_routes(Settings.load().routes)
-            if problems:
-                return None
-            return next((name for one in routes.values() if (name := self.unpriced(one)) is not None), None)
+        """Returns the name of a back-end's model (empty if it has none) if its price is unknown, otherwise None."""
         spec = PROVIDERS.get(choice.provider)
         if spec is None or spec.free:
             return None

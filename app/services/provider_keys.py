@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from app.backend import PROVIDERS, key_names
-from app.backend.base import split_address
+from app.backend.base import base_address, split_address
 from app.backend.model_record import ModelRecords
 from app.services.api_keys import KeyPlace, KeyRefused, KeyStore
-from app.session.control import ROUTER, BackendChoice, UserError
+from app.session.control import BackendChoice, UserError
 
 _T = TypeVar("_T")
 
@@ -118,5 +118,22 @@ def display_name(choice: BackendChoice) -> str:
     spec = PROVIDERS.get(choice.provider)
     host = split_address(choice.base_url).netloc.rpartition("@")[2]
     if spec is None:
-        return "The router" if choice.provider == ROUTER else choice.provider
+        return choice.provider
     return host if host and host != split_address(spec.default_url or "").netloc else spec.label
+
+
+def read_address(text: str) -> str:
+    """Returns the address of a server from what the user has typed or pasted, or an empty string if it is none.
+
+    `host:port`, and the address of an endpoint or a web page of the server, are understood, too.
+    """
+    text = text.strip()
+    if not text or any(letter.isspace() for letter in text):
+        return ""
+    named = "://" in text
+    address = base_address(text if named else f"http://{text}").rstrip("/")
+    parts = split_address(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return ""
+    likely = named or parts.port is not None or parts.hostname == "localhost"
+    return address if likely else ""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
-from app.backend.base import USER_FIXABLE, Backend, BackendError, ChatRequest, FaultKind, made_for, without_secrets
+from app.backend.base import USER_FIXABLE, Backend, BackendError, ChatRequest, FaultKind, without_secrets
 from app.conversation import events as e
 from app.conversation.languages import AUTOMATIC, ENGLISH
 from app.conversation.oracle import OraclePolicy
@@ -121,7 +121,6 @@ class BackendController:
         self._runner = OracleRunner(self._context, self.parts.backend, self._policy())
         self._publish(model=self.parts.backend.model)
         self._emit_conversation()
-        self._emit_lost(self.parts.backend)
         if self.prompts.documents:
             self._runner.prime(1)
         if self._first is not None:
@@ -265,7 +264,6 @@ class BackendController:
         else:
             driving = self._pool.choice_of(backend) or self.state.wanted.backend
             self._drive(backend, lambda driver: driver.swap(backend, again=again), driving=driving, reason="chosen")
-            self._emit_lost(backend)
 
     async def _change_secondary(self) -> None:
         choice = self.state.wanted.secondary
@@ -284,7 +282,6 @@ class BackendController:
         self._publish(secondary=choice, secondary_number=self.state.secondary_number + 1)
         before, self._secondary = self._secondary, OracleRunner(self._context, backend, self._policy(), secondary=True)
         self._emit(e.SecondaryChanged(self._now(), backend.name, backend.model))
-        self._emit_lost(backend, secondary=True)
         asked = self._transcript.last("user")
         if asked is not None and asked.text and self.prompts.unanswered == asked.number:
             self._ask(self._secondary, asked.number, asked.text, final=not asked.open, settled=True)
@@ -341,17 +338,14 @@ class BackendController:
         who = choice.public if choice is not None and refusal.fixable else ("", "", "")
         self._emit(e.ChangeRefused(self._now(), part, sentence, *who))
 
-    def _failed(self, failure: e.Failure, kind: FaultKind, backend: Backend, chosen: Backend) -> None:
-        """Publishes a `failure` that is about to be reported. `chosen`: `backend`, or the router that asked it."""
+    def _failed(self, failure: e.Failure, kind: FaultKind, backend: Backend) -> None:
+        """Publishes a `failure` of `backend` that is about to be reported."""
         if kind not in USER_FIXABLE:
             return
-        self._pool.mark_failed(chosen)  # the user may fix it: if it is chosen again, it is opened again
-        if not failure.provider:
-            return
-        routed = backend is not chosen
-        choice = BackendChoice(*made_for(backend, with_secrets=True)) if routed else self._pool.choice_of(chosen)
-        if choice is not None:
-            self._publish(faults=self.state.faults_with(failure, choice, routed=routed))
+        self._pool.mark_failed(backend)  # the user may fix it: if it is chosen again, it is opened again
+        choice = self._pool.choice_of(backend)
+        if failure.provider and choice is not None:
+            self._publish(faults=self.state.faults_with(failure, choice))
 
     # -- who drives --------------------------------------------------------------------------------
 
@@ -481,13 +475,6 @@ class BackendController:
                 self.prompts.given(backend),
             )
         )
-
-    def _emit_lost(self, backend: Backend, *, secondary: bool = False) -> None:
-        """Reports which back-ends of a router could not be opened. None of these messages replaces another."""
-        for lost, error in getattr(backend, "lost", ()):
-            failure = backend_failure(self._now(), str(error), error.kind, lost, secondary=secondary, about="")
-            self._failed(failure, error.kind, lost, backend)
-            self._emit(failure)
 
     def _emit(self, event: e.Event) -> None:
         self._emit_event(event)

@@ -25,7 +25,7 @@ from app.conversation.prompt import (
 from app.conversation.record.transcript import Transcript, Turn
 from app.conversation.words import fold
 from app.platform.supervision import Restarts
-from app.session.control import ROUTER, BackendChoice, Style, ToolChoice
+from app.session.control import BackendChoice, Style, ToolChoice
 from app.tools.base import Effect, ToolError
 from app.tools.consent import Consent
 from app.tools.toolbox import Toolbox
@@ -57,15 +57,15 @@ class BackendPool:
         self._locks: dict[BackendChoice, asyncio.Lock] = {}
 
     async def get(self, choice: BackendChoice) -> Backend:
-        """Returns the open back-end of a choice. A router is created each time, since its table may have changed.
+        """Returns the open back-end of a choice.
 
         Raises BackendError without any change. The next `close_spare` may close the result unless it is in use by then.
         """
         async with self._locks.setdefault(choice, asyncio.Lock()):  # a slow one does not delay the others
-            usable = [one for one, known in self._open.items() if known == choice and one not in self._failed]
-            if usable and choice.provider != ROUTER:
-                self._open[usable[-1]] = self._open.pop(usable[-1])
-                return usable[-1]
+            here = (one for one, known in self._open.items() if known == choice and one not in self._failed)
+            if (found := next(here, None)) is not None:
+                self._open[found] = self._open.pop(found)
+                return found
             if self._make is None:
                 raise BackendError("This session can't change its model.", "setup")
             made = await self._make(choice)
@@ -76,8 +76,6 @@ class BackendPool:
             except BaseException:
                 await made.close()
                 raise
-            # `get` never returns the earlier ones again; they are closed once they are not in use.
-            self._failed.update(one for one, known in self._open.items() if known == choice)
             self._open[made] = choice
             return made
 

@@ -23,13 +23,10 @@ Part = Literal["backend", "secondary", "tools"]
 PARTS: tuple[Part, ...] = ("backend", "secondary", "tools")
 """The fields of a `SessionChoice` that a running session may refuse."""
 
-ROUTER = "router"
-"""The provider that selects among models by the kind of question, according to the user's table."""
-
 
 @dataclass(frozen=True, slots=True)
 class BackendChoice:
-    """A back-end: a key of `app.backend.PROVIDERS` or `ROUTER`, a model (empty for the default), and a URL."""
+    """A back-end: a key of `app.backend.PROVIDERS`, a model (empty for the default), and a URL."""
 
     provider: str = "embedded"
     model: str = ""
@@ -193,13 +190,11 @@ class Fault:
 
     - `failure`: the event that reports it. Listeners get the same object.
     - `choice`: the back-end that failed, with its complete address.
-    - `routed`: whether a router had asked it.
     - `driver_number`: that of the state in which it failed.
     """
 
     failure: Failure
     choice: BackendChoice
-    routed: bool
     driver_number: int
 
 
@@ -246,9 +241,9 @@ class SessionState:
         """Returns the fault that an event reports, if it is one of `faults`."""
         return next((fault for fault in self.faults if fault.failure is failure), None)
 
-    def faults_with(self, failure: Failure, choice: BackendChoice, *, routed: bool) -> tuple[Fault, ...]:
+    def faults_with(self, failure: Failure, choice: BackendChoice) -> tuple[Fault, ...]:
         """Returns the faults including this new one."""
-        return (Fault(failure, choice, routed, self.driver_number), *self.faults[: MOST_FAULTS - 1])
+        return (Fault(failure, choice, self.driver_number), *self.faults[: MOST_FAULTS - 1])
 
     @property
     def driver_failed(self) -> bool:

@@ -22,7 +22,6 @@ from app.conversation.words import fold, is_backchannel
 from app.session.mailbox import Message
 from app.session.oracle_stream import (
     SHORT_WAIT_SECONDS,
-    Chooser,
     OracleContext,
     OracleStream,
     RequestSchedule,
@@ -80,7 +79,6 @@ class OracleRunner:
         self._worked: set[Backend] = set()
         self.refused_turn = 0
         self._closed = False
-        self._routed: tuple[int, str, Backend] | None = None
 
     @property
     def busy(self) -> bool:
@@ -89,8 +87,7 @@ class OracleRunner:
 
     def uses(self, backend: Backend) -> bool:
         """Whether a stream of `backend` is open or may still be opened."""
-        streams = self._streams.values()
-        return backend in (self.backend, self.standby) or any(backend in (s.backend, s.chosen) for s in streams)
+        return backend in (self.backend, self.standby, *(stream.backend for stream in self._streams.values()))
 
     def transcript(self, turn: int, words: str, *, final: bool, settled: bool, language: str) -> None:
         """Processes the words of a user's turn so far. `settled`: the user is silent; `final`: the turn is over."""
@@ -104,7 +101,7 @@ class OracleRunner:
         if question.turn == self._failed_turn and not question.final:
             return  # a back-end that just failed isn't asked again for every word
         newest = self._newest
-        pace = self._context.pace(self.backend if newest is None else newest.backend)
+        pace = self._context.pace(self.backend)
         self.policy.interval, self.policy.new_words = pace.interval, pace.new_words
         turn, words, final = question.turn, question.words, question.final
         decision = self.policy.decide(turn, words, self._now(), final=final, paused=question.kind == "paused")
@@ -139,7 +136,7 @@ class OracleRunner:
         if self.standby is None or self.backend in self._worked:  # one that is known to work is the better standby
             self.standby = self.backend
         self.backend = backend
-        self._failed_turn, self._failure_shown, self._routed = 0, "", None
+        self._failed_turn, self._failure_shown = 0, ""
         if again:
             self._ask_again(wanted=True)
 
@@ -181,7 +178,6 @@ class OracleRunner:
             self._speaks = None  # it is the driver's now, and no later answer of this runner supersedes it
         self.backend, driver.backend = driver.backend, self.backend
         self.standby, driver.standby = None, self.backend
-        self._routed = driver._routed = None
         self._newest = None
         self._failed_turn, driver._failed_turn = driver._failed_turn, self._failed_turn
         self._worked, driver._worked = driver._worked, self._worked
@@ -210,18 +206,6 @@ class OracleRunner:
         if latest is not None and (latest.final or self.policy.partials) and fold(latest.words):
             self._start(latest, again=True, wanted=wanted)
 
-    def _choose(self, turn: int, words: str) -> Backend:
-        if not isinstance(self.backend, Chooser):
-            return self.backend
-        choice = self.backend.choose(turn, words, self._context.allowed)
-        route = (turn, choice.kind, choice.backend)
-        if route != self._routed:
-            self._routed = route
-            share, name, model = round(choice.share, 3), choice.backend.name, choice.backend.model
-            now, reason = self._now(), choice.reason
-            self._emit(e.BackendRouted(now, turn, choice.kind, share, name, model, reason, self.secondary))
-        return choice.backend
-
     def _start(self, question: _Question, *, again: bool = False, wanted: bool = False) -> None:
         """Sends a request, unless its cost or the server's rate limit forbids it.
 
@@ -229,8 +213,7 @@ class OracleRunner:
         """
         if self._closed:
             return
-        turn, words, final = question.turn, question.words, question.final
-        backend = self._choose(turn, words)
+        turn, words, final, backend = question.turn, question.words, question.final, self.backend
         if not self._context.allowed(backend):
             self._refuse(question)
             return
@@ -240,7 +223,7 @@ class OracleRunner:
         paused = question.kind != "partial" or again
         cold = self._schedule.sent(backend)
         revision = next(self._context.numbers)
-        stream = OracleStream(self, revision, turn, words, final, backend, self.backend, now, cold=cold)
+        stream = OracleStream(self, revision, turn, words, final, backend, now, cold=cold)
         stream.paused = paused
         name, model, language = backend.name, backend.model, self.policy.language
         asked = e.OracleRequested(now, revision, turn, name, model, words, final, self.secondary, language)
@@ -250,8 +233,7 @@ class OracleRunner:
     @property
     def _longest_wait(self) -> float:
         """How long a question waits for its server's rate limit: only briefly if another back-end could answer."""
-        another = self.standby is not None or isinstance(self.backend, Chooser)
-        return SHORT_WAIT_SECONDS if another else LONGEST_WAIT_SECONDS
+        return LONGEST_WAIT_SECONDS if self.standby is None else SHORT_WAIT_SECONDS
 
     def _refuse(self, question: _Question) -> None:
         """Ends a turn about which no back-end may be asked because of its cost, and tells the user so once."""
@@ -313,7 +295,7 @@ class OracleRunner:
             if not known.has_words:
                 return  # the mark at the beginning of a heading or a list: it goes with the first word
             text, stream.first_at = stream.text, now
-            self._worked.add(stream.chosen)
+            self._worked.add(stream.backend)
             self._context.pace(stream.backend).began(now - stream.asked_at, "cold" if stream.cold else "warm")
             if stream is self._newest:
                 self.policy.spoke()
@@ -358,28 +340,25 @@ class OracleRunner:
         sentence, took_over = str(error), False
         rest = self._schedule.refused(stream.backend, error)
         limited = error.kind == "quota" and rest > 0
-        present = stream.chosen is self.backend
+        present = stream.backend is self.backend
         if limited and present and not stream.count and self._waits_out(stream, rest):
             return
         question_fails = error.kind == "content"  # no other back-end would answer it either
-        if not stream.count and not question_fails and stream is self._newest and present:
-            if isinstance(self.backend, Chooser) and self.backend.failed(stream.backend, rest):
-                stream.retry = True
-                sentence += " Another model of the routing table answers meanwhile."
-            elif self.standby is not None:
-                self.backend, self.standby, took_over = self.standby, None, True
-                stream.retry = not self._has_answer(self.backend)
-                sentence += f" {self.backend.name} ({self.backend.model}) answers again."
+        in_use = present and stream is self._newest
+        if in_use and not stream.count and not question_fails and self.standby is not None:
+            self.backend, self.standby, took_over = self.standby, None, True
+            stream.retry = not self._has_answer(self.backend)
+            sentence += f" {self.backend.name} ({self.backend.model}) answers again."
         if (self._failed_turn, self._failure_shown) != (stream.turn, sentence):
             self._failure_shown = sentence
             if present:
                 self._failed_turn = stream.turn
             failure = backend_failure(self._now(), sentence, error.kind, stream.backend, secondary=self.secondary)
-            self._context.failed(failure, error.kind, stream.backend, stream.chosen)
+            self._context.failed(failure, error.kind, stream.backend)
             self._emit(failure)
         if took_over:
-            self._routed, self._failed_turn = None, 0
-            self._context.changed(stream.chosen)
+            self._failed_turn = 0
+            self._context.changed(stream.backend)
 
     def _waits_out(self, stream: OracleStream, rest: float) -> bool:
         """Deals with a request that was refused only because there were too many; returns False if it has to fail.
@@ -389,8 +368,6 @@ class OracleRunner:
         """
         if self._latest is None or self._latest.turn != stream.turn or stream is not self._newest:
             return True
-        if rest > SHORT_WAIT_SECONDS and isinstance(self.backend, Chooser):
-            return False  # another one answers, also what the user is still saying
         if not self._latest.final:
             return True
         if rest > self._longest_wait:

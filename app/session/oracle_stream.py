@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from app.backend.base import (
     USER_FIXABLE,
@@ -28,7 +28,6 @@ from app.backend.base import (
     made_for,
 )
 from app.backend.model_record import ModelRecords
-from app.backend.router import Choice
 from app.backend.thinking import KEPT_LETTERS
 from app.conversation import events as e
 from app.conversation.oracle import COLD_SECONDS, Kind, Pace
@@ -37,14 +36,6 @@ from app.conversation.words import WordGatherer
 from app.session.mailbox import Message
 from app.tools.consent import Proposal
 from app.untrusted.text import harmless
-
-
-@runtime_checkable
-class Chooser(Protocol):
-    """A back-end that selects among back-ends, such as the router."""
-
-    def choose(self, turn: int, words: str, allowed: Callable[[Backend], bool]) -> Choice: ...
-    def failed(self, backend: Backend, rest: float) -> bool: ...
 
 
 @dataclass(slots=True)
@@ -56,7 +47,7 @@ class OracleContext:
     `group` holds the tasks of all streams, `numbers` counts revisions. `records`: what is known of models. `cost`
     returns US dollars or None; `allowed` returns whether a back-end may be asked at all. `acts`: whether tools may
     change something. Callbacks: `used` gets each tool call and its turn; `failed` the event that is about to report a
-    failure, its kind, the back-end and the one that had chosen it; `changed` the back-end that the standby replaced.
+    failure, its kind and the back-end; `changed` the back-end that the standby replaced.
     """
 
     request: Callable[[Backend, int, str, bool], ChatRequest]
@@ -74,7 +65,7 @@ class OracleContext:
     acts: Callable[[], bool] = lambda: False
     ask_consent: Callable[[int, int, Proposal], None] = lambda revision, turn, proposal: None
     used: Callable[[int, str], None] = lambda turn, tool: None
-    failed: Callable[[e.Failure, FaultKind, Backend, Backend], None] = lambda failure, kind, backend, chosen: None
+    failed: Callable[[e.Failure, FaultKind, Backend], None] = lambda failure, kind, backend: None
     changed: Callable[[Backend], None] = lambda failed: None
 
     def pace(self, backend: Backend) -> Pace:
@@ -82,23 +73,12 @@ class OracleContext:
         return self.records.of_backend(backend).pace_of(backend.traits)
 
 
-def backend_failure(
-    at: float,
-    sentence: str,
-    kind: FaultKind | None,
-    backend: Backend,
-    *,
-    secondary: bool,
-    about: e.About = "backend",
-) -> e.Failure:
-    """Returns the event for a message about a back-end, which it names if the user can correct its key or server.
-
-    `kind`: None if nothing has failed.
-    """
+def backend_failure(at: float, sentence: str, kind: FaultKind, backend: Backend, *, secondary: bool) -> e.Failure:
+    """Returns the event for a back-end's failure, which names it if the user can correct its key or server."""
     if secondary:
         sentence = f"The comparison model: {sentence}"
     who = made_for(backend) if kind in USER_FIXABLE else ("", "", "")
-    return e.Failure(at, "backend", sentence, False, *who, secondary=secondary, about=about)
+    return e.Failure(at, "backend", sentence, False, *who, secondary=secondary, about="backend")
 
 
 _log = logging.getLogger(__name__)
@@ -221,7 +201,6 @@ class OracleStream:
 
     - `owner`: its runner, which changes when the revision is handed over; `order`: its place among that one's
       revisions.
-    - `chosen`: the runner's back-end at the time of the request: a router, or `backend` itself.
     - `count`: words received; `sent`: tokens sent. Times are seconds of session time.
     """
 
@@ -231,7 +210,6 @@ class OracleStream:
     words: str
     final: bool
     backend: Backend
-    chosen: Backend
     asked_at: float
     order: int = 0
     cold: bool = False

@@ -461,7 +461,7 @@ class Session:
         a part wins. Failures are reported as `ChangeRefused` or `Failure` events, and the session keeps what it had.
         The parts that `needs_restart` checks stay as they are.
 
-        `reopen`: parts to open again although their choice is unchanged, since a key, a server or routes have changed.
+        `reopen`: parts to open again although their choice is unchanged, since a key or a server has changed.
         """
         before = self.choice
         at = self.clock()

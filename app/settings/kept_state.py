@@ -22,14 +22,14 @@ class WindowState:
 
     first_run_done: bool = False
     """Whether the user has completed the welcome cards."""
-    oracle_introduced: bool = False
-    """Whether the oracle panel has been opened automatically, which happens only once."""
     favourites: list[Any] = field(default_factory=list)
     """The favourite back-ends, in the order of their shortcuts, as dicts with `provider`, `model` and `base_url`."""
+    servers: list[Any] = field(default_factory=list)
+    """The user's own servers, in their order, as dicts with `name`, `provider` and `base_url`."""
     recent_commands: list[Any] = field(default_factory=list)
     """The IDs of the commands most recently run from the palette, newest first."""
     model_colours: list[Any] = field(default_factory=list)
-    """The names of models in the order in which they were first seen, which determines their colours."""
+    """The colours of models in the order of their first use, as lists of back-end, model and colour number."""
     layout: dict[str, Any] = field(default_factory=dict)
     """The window layout; see `app.gui.shell.panes.WindowLayoutStore`."""
     path: Path | None = field(default=None, compare=False)

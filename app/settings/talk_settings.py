@@ -137,7 +137,7 @@ class TalkSettings:
     provider: str = setting(
         "embedded",
         tr("Model"),
-        tr("Which language model answers. The router chooses one by the kind of question."),
+        tr("Which language model answers."),
         "backend",
         words={
             "embedded": tr("Built-in"),
@@ -146,7 +146,6 @@ class TalkSettings:
             "anthropic": tr("Anthropic"),
             "google": tr("Google"),
             "compatible": tr("Another server"),
-            "router": tr("Router"),
         },
         place="file",
     )
@@ -166,7 +165,6 @@ class TalkSettings:
     compatible_model: str = _backend(
         "", tr("Model on the other server"), tr("The model's name; empty for the server's first.")
     )
-    routes: str = _backend("", tr("Routing"), tr("Which model answers which kind of question, as JSON."))
     secondary_provider: str = _backend(
         "", tr("Comparison model"), tr("The model whose answers are shown beside the spoken ones; empty for none.")
     )

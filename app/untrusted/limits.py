@@ -142,8 +142,6 @@ SETTINGS = Limits(1 * MB, depth=16, items=20_000)
 """The settings file, and the window state stored next to it."""
 SMALL_FILE = Limits(256 * KB, depth=8, items=5_000)
 """Small state files: speeds, pauses, the time of the last update check."""
-SETTING_LIST = Limits(256 * KB, depth=8, items=5_000, kind=(dict, list))
-"""A setting whose value is itself JSON, such as the routing table."""
 CORPUS = Limits(1 * GB, depth=16, items=50_000_000, kind=(dict, list))
 """A question file or a training corpus."""
 CORPUS_LINE = Limits(4 * MB, depth=16, items=200_000)

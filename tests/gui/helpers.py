@@ -17,11 +17,11 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QWidget
 
 from app.conversation import events as e
 from app.diagnostics.logs import Log
-from app.gui.controllers.sound_controller import DeviceLister
+from app.gui.controllers.context import DeviceLister, WindowServices
 from app.gui.models.model_list import ModelListView, ModelRow
 from app.gui.state.choice import WindowChoices, backend_choice
+from app.gui.state.session_model import SessionModel
 from app.gui.window.main_window import MainWindow
-from app.gui.window.services import WindowServices
 from app.services.backend_service import BackendService
 from app.settings.declarations import Settings
 from app.settings.kept_state import WindowState
@@ -130,7 +130,6 @@ async def shown(
             window = MainWindow(factory, settings, given)
             try:
                 if everything:
-                    window.keep.state.oracle_introduced = True
                     window.resize(1280, 1000)
                     window.panes.chosen = True
                     for action in window.panes.actions_:
@@ -155,12 +154,27 @@ async def window_and_factory(*args: Any, **more: Any) -> AsyncIterator[tuple[Mai
         yield window, factory
 
 
+def running_model() -> SessionModel:
+    """The model of a session that runs, as the first one of its conversation."""
+    model = SessionModel()
+    model.set_phase("running")
+    model.begin(first=True)
+    return model
+
+
+def feed(model: SessionModel, *events: e.Event) -> None:
+    """Has the session of a model say `events`, in a batch each."""
+    for event in events:
+        model.put(event)
+        model.flush()
+
+
 def say(window: MainWindow, *events: e.Event) -> None:
     """Has the window's newest session say `events`, and the window show them."""
     factory = window.manager._factory
     assert isinstance(factory, FakeFactory)
     factory.session.say(*events)
-    window.pump.flush()
+    window.model.flush()
 
 
 def key(window: QWidget, code: Qt.Key, *, down: bool, repeat: bool = False) -> None:
@@ -276,7 +290,7 @@ def click_model(view: ModelListView, name: str) -> None:
 
 def choose(window: MainWindow, provider: str) -> None:
     """Changes to the model last used of a provider, as the list of models does."""
-    window.live.pick_backend(backend_choice(window.settings, provider))
+    window.backends.choose(backend_choice(window.settings, provider))
 
 
 def oracle(window: MainWindow) -> list[str]:

@@ -17,8 +17,7 @@ from app.backend import key_names
 from app.cli.talk_report import SwapGaps
 from app.conversation import events as e
 from app.conversation.event_json import to_json
-from app.conversation.record.revisions import ConversationUsage
-from app.conversation.record.transcript import Transcript
+from app.conversation.record.record import Record
 from app.models.locations import default_model
 from app.session.control import BackendChoice, SessionChoice
 from tests.support import sounds
@@ -97,11 +96,10 @@ def test_swapped_in_mid_answer_between_two_real_models(tmp_path: Path, monkeypat
         events = asyncio.run(
             _talk_and_swap(question, tmp_path / "a.wav", tmp_path / "rec", BackendChoice("compatible", "", url))
         )
-    gaps, transcript, usage = SwapGaps(), Transcript(), ConversationUsage()
+    gaps, record = SwapGaps(), Record()
     for event in events:
-        gaps.apply(event)
-        transcript.apply(event)
-        usage.apply(event)
+        gaps.apply(event, record.apply(event).revision)
+    transcript, usage = record.transcript, record.usage
     [swap] = gaps.gaps
     host = urlsplit(url).netloc
     assert (swap["backend"], swap["model"], swap["reason"]) == (host, "other-model", "chosen")

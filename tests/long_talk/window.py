@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import cast
 
 from app.conversation import events as e
+from app.gui.controllers.context import WindowServices
 from app.gui.state.choice import WindowChoices
-from app.gui.window.event_pump import BATCH_MS
+from app.gui.state.session_model import BATCH_MS
 from app.gui.window.main_window import MainWindow
-from app.gui.window.services import WindowServices
 from app.history.store import HistoryStore
 from app.research.window import ManualClock, ReplaySession
 from app.session.control import SessionChoice
@@ -78,7 +78,7 @@ class LongWindow:
             clock.now = event.at
             self.session.emit(batch)
             batch = []
-            window.pump.flush()
+            window.model.flush()
             view.timer.stop()
             if clock.now - drawn >= DRAW_SECONDS:
                 drawn = clock.now
@@ -92,7 +92,7 @@ class LongWindow:
                 told(found[-1])
                 measured = every * (clock.now // every + 1)
         self.session.emit(batch)
-        window.pump.flush()
+        window.model.flush()
         await asyncio.sleep(SETTLE_SECONDS)
         if talk.error is not None:
             raise talk.error

@@ -7,13 +7,11 @@ from typing import Any
 import pytest
 
 from app.backend.base import Backend, BackendError, ChatRequest, FaultKind, Usage
-from app.backend.router import RouterBackend
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.conversation import events as e
 from app.conversation.event_json import to_json
-from app.routing.policy import Route
 from app.session.backend_pool import BackendPool
-from app.session.control import ROUTER, BackendChoice, SessionState, ToolChoice
+from app.session.control import BackendChoice, SessionState, ToolChoice
 from app.session.session import Session
 from app.tools.base import ToolCall, ToolMessage, ToolSpec
 from app.tools.calculator import Calculator
@@ -102,18 +100,6 @@ def test_it_is_not_done_again_when_the_backend_fails_after_it_or_is_swapped_in_m
     mail, talk = with_mail(fails="bad", during=at(seconds, choose("bad" if seconds < 2 else "new")))
     assert len(mail.sent) == 1
     assert ("old" if seconds < 2 else "new") in talk.said(1)
-
-
-def test_a_router_whose_backends_all_fail_gives_way_to_the_backend_before_it() -> None:
-    async def make(choice: BackendChoice) -> Backend:
-        table = {"everyday": Failing("one"), "stem": Failing("two")}
-        return RouterBackend(table, lambda turn, words: Route("stem", 0.9, "so it is"), lambda: 0.0)
-
-    old = ScriptedBackend(lambda request: answer(words_of("old", 5)), name="OLD", model="old")
-    talk = simulate(QUESTION, lambda r: answer(""), backend=old, make_backend=make, during=at(0.5, choose("router")))
-    assert talk.said(1) == words_of("old", 5)
-    assert [c.reason for c in talk.of(e.BackendChanged)] == ["chosen", "fallback"]
-    assert talk.of(e.Failure)[-1].sentence.endswith("OLD (old) answers again.") and not talk.tasks_left
 
 
 def test_a_backend_that_was_refused_is_created_again_when_it_is_chosen_again() -> None:
@@ -268,14 +254,12 @@ def test_the_secondary_backend_that_takes_over_is_no_longer_secondary() -> None:
 
 
 def test_one_backends_retry_delay_is_not_anothers() -> None:
-    busy = Failing("busy", "quota", times=1, retry_after=3600.0)
+    busy = Failing("busy", "quota", retry_after=3600.0)
     quick = ScriptedBackend(lambda request: answer(words_of("quick", 5)), name="QUICK", model="quick")
-    router = RouterBackend(
-        {"everyday": busy, "stem": quick}, lambda turn, words: Route("everyday", 0.9, "so it is"), lambda: 0.0
-    )
-    talk = simulate(TWO, lambda r: answer(""), seconds=25, backend=router)
-    partial = [r for r in talk.of(e.OracleRequested) if r.model == "quick" and not r.final]
-    assert len(partial) >= 3 and talk.said(1) == talk.said(2) == words_of("quick", 5)
+    make, change = making(lambda _: quick), at(8.0, choose("quick"))
+    talk = simulate(TWO, lambda r: answer(""), seconds=25, backend=busy, make_backend=make, during=change)
+    assert len([r for r in talk.of(e.OracleRequested) if r.model == "quick" and not r.final]) >= 2
+    assert talk.said(2) == words_of("quick", 5)
 
 
 def test_a_guess_that_failed_is_not_taken_for_the_answer() -> None:
@@ -347,24 +331,27 @@ def test_a_swap_after_an_early_start_that_was_taken_back_takes_the_answer_over(h
     assert answered is not None and not answered.interrupted, "it went on"
 
 
-async def test_a_router_that_is_chosen_again_is_created_again_with_the_current_table() -> None:
+async def test_a_backend_that_is_chosen_again_is_opened_once_and_anew_after_a_failure() -> None:
     made: list[ScriptedBackend] = []
 
     async def make(choice: BackendChoice) -> Backend:
         made.append(ScriptedBackend(lambda request: answer("")))
         return made[-1]
 
-    first = ScriptedBackend(lambda request: answer(""))
-    used = first
-    backends = BackendPool(make, first, BackendChoice(ROUTER), lambda backend: backend is used)
-    second = await backends.get(BackendChoice(ROUTER))
-    assert second is made[0]
+    first = used = ScriptedBackend(lambda request: answer(""))
+    pool = BackendPool(make, first, scripted("x"), lambda backend: backend is used)
+    assert await pool.get(scripted("x")) is first and not made
+    pool.mark_failed(first)
+    second = await pool.get(scripted("x"))
+    assert second is made[0] and await pool.get(scripted("x")) is second
+    assert await pool.get(scripted("y")) is await pool.get(scripted("y")) is made[1]
+    await pool.close_spare()
+    assert not first.closed and not second.closed
     used = second
-    await backends.close_spare()
+    await pool.close_spare()
     assert first.closed and not second.closed
-    assert await backends.get(BackendChoice("scripted", "x")) is await backends.get(BackendChoice("scripted", "x"))
-    await backends.close()
-    assert all(b.closed for b in made)
+    await pool.close()
+    assert all(backend.closed for backend in made)
 
 
 def placed(model: str, kind: FaultKind, choice: BackendChoice | None = None) -> Failing:
@@ -385,49 +372,23 @@ def test_a_failure_names_the_backend_whose_key_or_connection_may_be_at_fault(kin
     url = "https://ann:secret@server.example/v1"
     bad = placed("bad", kind, BackendChoice("compatible", "bad", url))
     good = ScriptedBackend(lambda request: answer(words_of("good", 5)))
+    states: list[SessionState] = []
+    choice = BackendChoice("compatible", "bad", url)
     talk = simulate(
         QUESTION,
         lambda r: answer(""),
         backend=good if secondary else bad,
         make_backend=making(lambda _: bad),
-        secondary=BackendChoice("compatible", "bad", url) if secondary else None,
-    )
-    who = ("compatible", "bad", "https://server.example/v1") if kind in ("key", "network") else ("", "", "")
-    assert blamed(talk) == {(*who, secondary)}
-    assert all(f.sentence.startswith("The comparison model: ") == secondary for f in talk.of(e.Failure))
-    assert not any("secret" in to_json(event) for event in talk.events)
-
-
-@pytest.mark.parametrize("secondary", [False, True])
-def test_a_backend_of_a_routers_table_is_reported_and_not_the_router(secondary: bool) -> None:
-    class Absent(ScriptedBackend):
-        async def open(self) -> None:
-            raise BackendError("There is no key for it.", "key")
-
-    absent = Absent(lambda request: answer(""))
-    absent.made_for = ("anthropic", "claude", "")  # type: ignore[attr-defined]
-    good = ScriptedBackend(lambda request: answer(words_of("good", 5)))
-    router = RouterBackend(
-        {"stem": placed("bad", "key"), "everyday": good, "creative": absent},
-        lambda turn, words: Route("stem", 0.9, "so it is"),
-        lambda: 0.0,
-    )
-
-    states: list[SessionState] = []
-    talk = simulate(
-        QUESTION,
-        lambda r: answer(words_of("driver", 5)),
-        backend=None if secondary else router,
-        make_backend=making(lambda _: router),
-        secondary=BackendChoice(ROUTER) if secondary else None,
+        secondary=choice if secondary else None,
         during=lambda session: session.on_state(states.append),
     )
-    assert blamed(talk) == {("openai", "bad", "", secondary), ("anthropic", "claude", "", secondary)}
-    assert {(fault.choice, fault.routed) for state in states[-1:] for fault in state.faults} == {
-        (BackendChoice("openai", "bad"), True),
-        (BackendChoice("anthropic", "claude"), True),
-    }
+    fixable = kind in ("key", "network")
+    who = ("compatible", "bad", "https://server.example/v1") if fixable else ("", "", "")
+    assert blamed(talk) == {(*who, secondary)}
+    at_fault = {choice if secondary else BackendChoice()} if fixable else set()
+    assert {fault.choice for fault in states[-1].faults} == at_fault
     assert all(f.sentence.startswith("The comparison model: ") == secondary for f in talk.of(e.Failure))
+    assert not any("secret" in to_json(event) for event in talk.events)
 
 
 def test_the_secondary_backend_that_a_conversation_began_without_is_reported() -> None:

@@ -2,22 +2,15 @@
 
 import asyncio
 import itertools
-import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from app.backend.base import Backend, BackendError, ChatRequest, Usage
-from app.backend.router import RouterBackend
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
-from app.cli.output import Terminal
-from app.cli.talk_report import TalkReport
 from app.conversation import events as e
-from app.conversation.record.revisions import ConversationUsage
-from app.gui.oracle.revisions import OracleLog
-from app.routing.policy import Route, RoutePolicy
+from app.conversation.record.revisions import ConversationUsage, RevisionLog
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.session.session import Session
 from app.tools.base import ToolCall, ToolMessage
@@ -57,9 +50,9 @@ def test_a_cap_slows_repeated_requests_first_then_stops_and_is_reported_and_the_
     assert "less often" in sentences[0] and "Raise the spending limit" in sentences[1]
     refused = {t.turn for t in talk.of(e.TranscriptFinal)} - {r.turn for r in talk.of(e.OracleRequested)}
     assert len(sentences) - 2 == len(refused) and all("is not answered" in text for text in sentences[2:])
-    usage = ConversationUsage()
+    log, usage = RevisionLog(), ConversationUsage()
     for event in talk.events:
-        usage.apply(event)
+        usage.apply(event, log.apply(event))
     assert cap <= usage.total.cost <= cap + 0.03, "what was under way when the cap was reached is all that came on top"
     assert len(talk.of(e.TranscriptFinal)) == len(TURNS), "it still listens"
 
@@ -108,21 +101,6 @@ def test_what_the_cap_left_unanswered_is_answered_once(free: Callable[[Session],
     assert refused.at < 8 and talk.said(1).endswith(answers)
     assert 9 <= talk.of(e.AssistantStarted)[-1].at < 10
     assert not [r for r in talk.of(e.OracleRequested) if r.at > 13]
-
-
-def test_a_routers_backends_that_are_lost_are_each_reported() -> None:
-    class Lost(ScriptedBackend):
-        async def open(self) -> None:
-            raise BackendError(f"{self.model} is not there.", "network")
-
-    here = ScriptedBackend(lambda r: answer("Here."), name="S", model="here")
-    table: dict[str, Backend] = {"everyday": here}
-    for kind in ("stem", "creative"):
-        table[kind] = Lost(lambda r: answer(""), name="L", model=kind)
-    router = RouterBackend(table, lambda turn, words: Route("everyday", 1.0, ""))
-    talk = simulate(QUESTION, lambda r: answer(""), backend=router)  # type: ignore[arg-type]
-    told = [(f.sentence, f.about) for f in talk.of(e.Failure)]
-    assert told == [("stem is not there.", ""), ("creative is not there.", "")]
 
 
 def test_style_is_reported_kept_and_changed_live(tmp_path: Path) -> None:
@@ -213,45 +191,6 @@ def test_tools_chosen_again_are_created_again_only_where_a_server_was_changed() 
     assert [box.did for box in boxes] == [["open", "close"], [], ["open", "close"]]
 
 
-def test_the_router_chooses_reports_why_and_passes_over_a_backend_that_fails() -> None:
-    def kinds(text: str) -> dict[str, float]:
-        sure = 0.9 if re.search("atom|cell|plasma", text) else 0.02
-        return {"everyday": 1 - sure - 0.03, "stem": sure, "humanities": 0.01, "reasoning": 0.01, "creative": 0.01}
-
-    failing = {"large": False}
-
-    def script(model: str, request: ChatRequest) -> ScriptedAnswer:
-        if failing.get(model):
-            return ScriptedAnswer((), 0.2, 0.0, "Large is gone. Start it, or choose another model.")
-        return answer(words_of(model, 6))
-
-    makers = Makers(script)
-    router = RouterBackend(
-        {"everyday": makers.make("small"), "stem": makers.make("large")}, RoutePolicy(kinds).decide, lambda: 0.0
-    )
-    turns = [
-        ScriptedTurn(1.0, 3.0, "Good morning to you how are you doing"),
-        ScriptedTurn(10.0, 13.0, "Please tell me how an atom holds together with its plasma"),
-        ScriptedTurn(20.0, 23.0, "And how do the plasma and the atom in a cell differ"),
-    ]
-    talk = simulate(
-        turns, lambda r: answer(""), seconds=35, backend=router, during=at(17.0, lambda s: failing.update(large=True))
-    )
-    assert talk.said(1) == words_of("small", 6) and talk.said(2) == words_of("large", 6)
-    routed = talk.of(e.BackendRouted)
-    assert [(r.turn, r.kind, r.model) for r in routed if r.turn < 3] == [
-        (1, "everyday", "small"),
-        (2, "everyday", "small"),
-        (2, "stem", "large"),
-    ]
-    assert all(r.reason and 0 < r.share <= 1 for r in routed)
-    assert talk.said(3) == words_of("small", 6), "the next best back-end of the table answers"
-    assert [f.sentence for f in talk.of(e.Failure)] == [
-        "Large is gone. Start it, or choose another model. Another model of the routing table answers meanwhile."
-    ]
-    assert not talk.tasks_left and all(b.closed for b in makers.made)
-
-
 def test_a_server_that_asks_for_patience_is_left_alone_until_the_turn_is_over() -> None:
     class Busy(ScriptedBackend):
         async def _items(self, reply):  # type: ignore[no-untyped-def]
@@ -316,72 +255,3 @@ def test_after_a_failed_swap_the_choice_can_be_made_again() -> None:
     )
     assert talk.said(1) == words_of("old", 5) and talk.said(2) == words_of("new", 5)
     assert [b.model for b in makers.made] == ["old", "new", "new"], "made anew, with the key of now"
-
-
-def two_routers(**more: Any) -> Talk:
-    """The driver's router sends all to `small`; the one at the side calls every atom a matter for `large`."""
-    makers = Makers(lambda model, request: answer(words_of(model, 6)))
-
-    def router(kind: Callable[[str], str], table: dict[str, str]) -> RouterBackend:
-        backends = {name: makers.make(model) for name, model in table.items()}
-        return RouterBackend(backends, lambda turn, words: Route(kind(words), 0.9, "so it is"), lambda: 0.0)
-
-    async def make(choice: BackendChoice) -> Backend:
-        table = {"everyday": "tiny", "stem": "large"}
-        return router(lambda words: "stem" if "atom" in words else "everyday", table)
-
-    return simulate(
-        [ScriptedTurn(1.0, 4.0, "Please tell me how an atom holds together"), *TURNS[1:2]],
-        lambda r: answer(""),
-        seconds=25,
-        backend=router(lambda words: "creative", {"creative": "small"}),
-        make_backend=make,
-        secondary=BackendChoice("router"),
-        **more,
-    )
-
-
-def test_of_two_routers_it_is_reported_which_has_chosen() -> None:
-    talk = two_routers()
-    routed = [(r.turn, r.kind, r.model, r.secondary) for r in talk.of(e.BackendRouted) if r.turn == 1]
-    assert sorted(routed) == [
-        (1, "creative", "small", False),
-        (1, "everyday", "tiny", True),
-        (1, "stem", "large", True),
-    ]
-    log = OracleLog()
-    for event in talk.events:
-        log.apply(event)
-    kinds = {(r.secondary, r.model, r.kind) for r in log.revisions}
-    assert kinds == {(False, "small", "creative"), (True, "tiny", "everyday"), (True, "large", "stem")}
-
-
-def test_after_a_hand_over_each_router_reports_its_choice_for_its_new_side() -> None:
-    talk = two_routers(during=at(7.0, lambda session: hand_over(session)))
-    later = {(r.model, r.secondary) for r in talk.of(e.BackendRouted) if r.at > 7}
-    assert later == {("tiny", False), ("small", True)}
-
-
-def test_a_router_that_takes_over_again_reports_its_choice_again() -> None:
-    def script(model: str, request: ChatRequest) -> ScriptedAnswer:
-        return ScriptedAnswer((), 0.1, 0.0, "Bad is gone.") if model == "bad" else answer(words_of(model, 6))
-
-    makers = Makers(script)
-    router = RouterBackend(
-        {"creative": makers.make("small")}, lambda turn, words: Route("creative", 0.9, "so it is"), lambda: 0.0
-    )
-    talk = simulate(TURNS[:1], lambda r: answer(""), backend=router, make_backend=makers, during=at(2.5, choose("bad")))
-    log = OracleLog()
-    for event in talk.events:
-        log.apply(event)
-    assert talk.of(e.BackendChanged)[-1].reason == "fallback"
-    assert {(r.model, r.kind) for r in log.revisions} == {("small", "creative"), ("bad", "")}
-
-
-@pytest.mark.parametrize("secondary", [False, True])
-def test_the_terminal_shows_the_side_of_a_router(secondary: bool) -> None:
-    told: list[str] = []
-    terminal = Terminal(as_json=True)
-    terminal.progress = told.append  # type: ignore[method-assign]
-    TalkReport(terminal).take(e.BackendRouted(1, 1, "stem", 0.9, "Ollama", "large", "it asks for a number", secondary))
-    assert told == [("at the side, " if secondary else "") + "Ollama (large) answers: it asks for a number"]

@@ -22,6 +22,7 @@ from app.gui.demo.controller import DemoController
 from app.gui.design.theme import apply_theme
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.session_manager import SessionManager
+from app.gui.state.session_model import SessionModel
 from app.gui.window.daemon_executor import DaemonExecutor
 
 
@@ -29,7 +30,7 @@ async def run(folder: Path, questions: int) -> int:
     """Runs the demo; returns 0 if it was completed."""
     window = QMainWindow()
     window.show()
-    manager = SessionManager(compose.device_session, lambda event: None, window)
+    manager = SessionManager(compose.device_session, SessionModel(window), window)
     background = BackgroundTasks(window)
     demo_service.QUESTIONS = demo_service.QUESTIONS[:questions]
     service = compose.make_demo_service(aloud=True)

@@ -65,7 +65,7 @@ RICH = {"setToolTip", "setWhatsThis", "setHtml", "insertHtml", "setMarkdown", "i
 """Methods whose text is, or may be taken for, markup."""
 READERS = {
     "cards/reader.py": {"setMarkdown"},  # into a document that is never shown
-    "window/about_dialog.py": {"setMarkdown"},  # the app's own guide
+    "shell/about_dialog.py": {"setMarkdown"},  # the app's own guide
     "desktop/tray.py": {"setToolTip"},  # one of the app's own words
     "conversations/pane.py": {"setLabelText"},  # one of the app's own words
 }
@@ -160,4 +160,3 @@ def test_the_tables_name_every_setting(guide: ModuleType) -> None:
     assert "One of `thinking` (“While I speak”), `after` (“When I finish”)." in table
     assert "From 80 to 200 %." in table and "From 0 to 2; -1: the model's own." in table
     assert "From 0 to $1000; 0: no limit." in table
-    assert "`routes`" in table

@@ -155,7 +155,7 @@ def test_lost_placeholders_are_listed(tool: ModuleType, tmp_path: Path, monkeypa
     german.write_text(text.replace(done, done.replace("Beenden", "Beenden {0}"), 1), "utf-8")
     assert tool.check() == ["kame_de.ts: “&Beenden {0}” doesn't have the placeholders of “&Quit”.", behind]
     german.write_text(text.replace(done, done.replace("<translation>", '<translation type="unfinished">'), 1), "utf-8")
-    assert tool.check() == ["kame_de.ts: “&Quit” (TalkMenu) is not translated.", behind]
+    assert tool.check() == ["kame_de.ts: “&Quit” (Commands) is not translated.", behind]
 
 
 def test_every_language_can_be_chosen(tool: ModuleType) -> None:

@@ -19,7 +19,6 @@ LEFT_OUT = {
     "tests/session/test_sounds.py": _ARITHMETIC,
     "tests/session/test_early_barge_in.py": _ARITHMETIC,
     "tests/unit/audio/test_far_end_aligner.py": _ARITHMETIC,
-    "tests/unit/routing/test_classifier.py": _ARITHMETIC,
     "tests/unit/stt/test_text_endpointing.py": _ARITHMETIC,
     "tests/unit/research": _FOR_DEVELOPERS,
     "tests/unit/test_translations.py": _FOR_DEVELOPERS,

@@ -35,7 +35,6 @@ MOST_ANSWERS = 500
 """The newest answers are kept for the distributions."""
 
 _MOST_TURNS = 8
-_MOST_REVISIONS = 256
 _MOST_TROUBLES = 64
 _SPEECH_SECONDS = 2.0
 """Recognition that was skipped within this time before the end of the speech still counts."""
@@ -121,23 +120,18 @@ class _Turn:
 
 
 class Stages:
-    """The answers of a conversation, the newest last, with its frame times and the size of the front-end's context.
+    """The answers of a session, the newest last, with its frame times and the size of the front-end's context.
 
-    `changes` counts how often the answers have changed.
+    `changes` counts how often the answers have changed. `revisions`: the session's.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, revisions: RevisionLog) -> None:
         self.changes = 0
-        self.begin()
-
-    def begin(self) -> None:
-        """Forgets everything: a new conversation starts."""
-        self.changes += 1
+        self._revisions = revisions
         self.frames = FrameBudget()
         self.context: e.ContextMeasured | None = None
         self._answers: dict[int, Answer] = {}
         self._turns: dict[int, _Turn] = {}
-        self._revisions = RevisionLog(Revision, _MOST_REVISIONS)
         self._spoke: dict[tuple[str, str], float] = {}
         self._dropped: deque[e.FramesDropped] = deque(maxlen=_MOST_TROUBLES)
         self._skipped: deque[e.RecognitionSkipped] = deque(maxlen=_MOST_TROUBLES)
@@ -149,9 +143,8 @@ class Stages:
         """The newest `MOST_ANSWERS`, in order."""
         return tuple(self._answers.values())
 
-    def apply(self, event: e.Event) -> None:
-        """Takes one event in."""
-        revision = self._revisions.apply(event)
+    def apply(self, event: e.Event, revision: Revision | None) -> None:
+        """Takes one event in. `revision`: what the session's `RevisionLog` returns for it."""
         match event:
             case e.LevelMeasured():
                 self.frames.note(event.late_ms)

@@ -1,15 +1,17 @@
 """Folds a session's events into oracle revisions, and counts what they have used, by model.
 
-The only place that reads the life of a revision from events. The window's panes, the latency figures, the command line
-and the demo derive their own views from it.
+The only place that reads the life of a revision from events. Everything else gets the revision together with the event:
+see `app.conversation.record.record`.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, fields
-from typing import Generic, Literal, TypeVar
+from typing import Literal
 
 from app.conversation import events as e
+from app.conversation.record.progress import Progress
 
 Status = Literal["waiting", "streaming", "complete", "superseded", "failed", "stopped"]
 
@@ -42,10 +44,16 @@ class ToolUse:
 class Revision:
     """One answer of a back-end. Times are the session's, in seconds.
 
-    `number` stays the same for life; `order` is the place among all requests and hand-overs, and changes when the
-    revision is handed over. `asked`: the user's words at the time of the request. `kind`: the kind of question by the
-    router's estimate. `thought`: the beginning of what the model thought, which isn't part of the answer.
-    `waits_since`: the time of the request, or of the newest tool result. `by`: the revision that superseded it, or 0.
+    - `number` stays the same for life. `order`: the place among all requests and hand-overs, which changes when the
+      revision is handed over.
+    - `asked`: the user's words at the time of the request.
+    - `thought`: the beginning of what the model thought, which isn't part of the answer.
+    - `sentence_at`: when its first sentence was complete.
+    - `waits_since`: the time of the request, or of the newest tool result.
+    - `by`: the revision that superseded it, or 0.
+    - `speaking`, `spoken`, `interrupted`, `progress`: whether the voice is speaking it, has spoken any of it, or was
+      interrupted in it, and how far it has come. Only a `Record` keeps these up to date.
+    - `talk`: the number of its session in the conversation, for whoever shows several.
     """
 
     number: int
@@ -57,12 +65,12 @@ class Revision:
     requested_at: float
     secondary: bool = False
     language: str = "en"
-    kind: str = ""
     order: int = 0
     text: str = ""
     thought: str = ""
     handed_over_at: float | None = None
     first_words_at: float | None = None
+    sentence_at: float | None = None
     fed_at: float | None = None
     superseded_at: float | None = None
     by: int = 0
@@ -71,6 +79,11 @@ class Revision:
     waits_since: float = 0.0
     tools: tuple[ToolUse, ...] = ()
     counted: e.OracleCounted | None = None
+    speaking: bool = False
+    spoken: bool = False
+    interrupted: bool = False
+    progress: Progress = field(default_factory=Progress)
+    talk: int = 0
 
     @property
     def status(self) -> Status:
@@ -106,8 +119,16 @@ class Revision:
         """The number of words so far."""
         return len(self.text.split())
 
+    @property
+    def sent(self) -> int:
+        """The number of characters that have been sent to the front-end."""
+        return self.progress.sent(self.text)
 
-R = TypeVar("R", bound=Revision)
+    @property
+    def heard(self) -> int:
+        """The number of characters that have been spoken."""
+        return self.progress.heard
+
 
 _About = (
     e.OraclePromoted
@@ -124,26 +145,24 @@ _About = (
 )
 
 
-class RevisionLog(Generic[R]):
-    """The newest `limit` revisions of one session, as instances of `kind` (`Revision` or a subclass of it)."""
+class RevisionLog:
+    """The newest `limit` revisions of one session."""
 
-    def __init__(self, kind: type[R], limit: int = 512) -> None:
-        self._kind = kind
+    def __init__(self, limit: int = 512) -> None:
         self._limit = limit
         self.clear()
 
     def clear(self) -> None:
         """Forgets everything: another session starts, whose numbers start at 1 again."""
-        self._revisions: dict[int, R] = {}
+        self._revisions: dict[int, Revision] = {}
         self._order = 0
-        self._routed: dict[bool, tuple[int, str]] = {}  # by `secondary`: the turn routed last, and its kind
 
     @property
-    def revisions(self) -> list[R]:
+    def revisions(self) -> list[Revision]:
         """All that are kept, in order: the newest last."""
         return list(self._revisions.values())
 
-    def get(self, number: int) -> R | None:
+    def get(self, number: int) -> Revision | None:
         """The revision of this number, if it is kept."""
         return self._revisions.get(number)
 
@@ -152,19 +171,13 @@ class RevisionLog(Generic[R]):
         revision = self._revisions.get(number)
         return 0 if revision is None else revision.order
 
-    def apply(self, event: e.Event) -> R | None:
+    def apply(self, event: e.Event) -> Revision | None:
         """Takes one event in; returns the revision that it is about, if it is kept."""
         match event:
             case e.OracleRequested():
                 return self._add(event)
             case e.OracleHandedOver():
                 return self._hand_over(event)
-            case e.BackendRouted(turn=turn, kind=kind, secondary=secondary):
-                self._routed[secondary] = (turn, kind)  # comes before the request that it is about
-            case e.BackendChanged():
-                self._routed.pop(False, None)
-            case e.SecondaryChanged():
-                self._routed.pop(True, None)
             case e.ConsentAnswered():
                 return self._answer_consent(event)
             case _ if isinstance(event, _About):
@@ -174,9 +187,8 @@ class RevisionLog(Generic[R]):
                 return revision
         return None
 
-    def _add(self, event: e.OracleRequested) -> R:
-        turn, kind = self._routed.get(event.secondary, (0, ""))
-        revision = self._kind(
+    def _add(self, event: e.OracleRequested) -> Revision:
+        revision = Revision(
             number=event.revision,
             turn=event.turn,
             backend=event.backend,
@@ -186,7 +198,6 @@ class RevisionLog(Generic[R]):
             requested_at=event.at,
             secondary=event.secondary,
             language=event.language,
-            kind=kind if turn == event.turn else "",
             waits_since=event.at,
         )
         self._place(revision)
@@ -194,14 +205,14 @@ class RevisionLog(Generic[R]):
             del self._revisions[next(iter(self._revisions))]
         return revision
 
-    def _hand_over(self, event: e.OracleHandedOver) -> R | None:
+    def _hand_over(self, event: e.OracleHandedOver) -> Revision | None:
         revision = self._revisions.get(event.revision)
         if revision is not None:
             revision.secondary, revision.handed_over_at = False, event.at
             self._place(revision)
         return revision
 
-    def _answer_consent(self, event: e.ConsentAnswered) -> R | None:
+    def _answer_consent(self, event: e.ConsentAnswered) -> Revision | None:
         for revision in reversed(self._revisions.values()):
             asked = [use for use in revision.tools if use.consent == "asked" and revision.turn == event.turn]
             for use in asked:
@@ -210,12 +221,21 @@ class RevisionLog(Generic[R]):
                 return revision
         return None
 
-    def _place(self, revision: R) -> None:
+    def _place(self, revision: Revision) -> None:
         """Makes it the newest."""
         self._order += 1
         revision.order = self._order
         self._revisions.pop(revision.number, None)
         self._revisions[revision.number] = revision
+
+
+_SENTENCE = re.compile(r"\s*\S.*?[.!?…]+[\"”’)*_]*(?=\s)", re.DOTALL)
+
+
+def first_sentence(text: str) -> str:
+    """Returns the first sentence of a text that may still grow; empty if it isn't certain to be complete."""
+    found = _SENTENCE.match(text)
+    return found.group().strip() if found is not None else ""
 
 
 def _change(revision: Revision, event: _About) -> None:
@@ -227,6 +247,8 @@ def _change(revision: Revision, event: _About) -> None:
                 revision.first_words_at = at
             apart = not revision.text or revision.text[-1].isspace() or text[:1].isspace()
             revision.text += text if apart else f" {text}"
+            if revision.sentence_at is None and first_sentence(revision.text):
+                revision.sentence_at = at
         case e.OracleThought(text=text):
             revision.thought = text
         case e.OracleFed(at=at):
@@ -236,6 +258,8 @@ def _change(revision: Revision, event: _About) -> None:
             revision.superseded_at, revision.by = at, by
         case e.OracleEnded(at=at, reason=reason):
             revision.ended_at, revision.end_reason = at, reason
+            if revision.sentence_at is None and reason == "complete" and revision.text.strip():
+                revision.sentence_at = at
         case e.OracleCounted():
             revision.counted = event
         case e.ToolCalled(name=name, arguments=arguments):
@@ -274,14 +298,12 @@ class BackendUsage:
 
 @dataclass(slots=True)
 class ConversationUsage:
-    """The usage of a conversation by (backend, model), in the order of the first requests."""
+    """The usage of a session by (backend, model), in the order of the first requests."""
 
     backends: dict[tuple[str, str], BackendUsage] = field(default_factory=dict)
-    _revisions: RevisionLog[Revision] = field(default_factory=lambda: RevisionLog(Revision))
 
-    def apply(self, event: e.Event) -> None:
-        """Counts one event."""
-        revision = self._revisions.apply(event)
+    def apply(self, event: e.Event, revision: Revision | None) -> None:
+        """Counts one event. `revision`: what the session's `RevisionLog` returns for it."""
         match event:
             case e.OracleRequested():
                 self._of(event.backend, event.model).requests += 1

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from itertools import groupby
+from dataclasses import dataclass, field, replace
+from itertools import groupby, pairwise
 from typing import Literal
 
 from app.conversation import events as e
 from app.conversation.record.heard_part import HeardPart
-from app.conversation.record.revisions import Revision, RevisionLog
+from app.conversation.record.revisions import Revision, RevisionLog, first_sentence
 from app.conversation.speaking.correction import taken_back
+from app.conversation.words import fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,12 @@ class Turn:
     """The models whose words were heard in it, in the order of their first word."""
     revisions: int = 0
     """The oracle revisions with words that there were for an answer before it ended."""
+    changes: int = 0
+    """How often such a revision said something else than the one before, rather than more of the same."""
+    ahead: float = 0.0
+    """Seconds by which the model had the answer's first sentence, as it was spoken then, before the user had finished;
+    0 if it had not.
+    """
     opened: bool = False
     """It starts with an opening, which is not part of the answer."""
     parts: tuple[HeardPart, ...] = field(default=(), repr=False)
@@ -120,6 +127,25 @@ class Turn:
             if part.number and part.corrects
         )
         return passages(text, first, corrections)
+
+    @property
+    def pieces(self) -> tuple[tuple[Passage, Revision | None], ...]:
+        """The `passages`, divided also where another revision's words begin, each with its revision if it is known."""
+        if self.marked or not self.parts:
+            return tuple((one, None) for one in self.passages)
+        text, starts = self._joined(marked=False)
+        begun = [(len(text[:start].rstrip()), part) for start, part in zip(starts, self.parts, strict=True)]
+        out: list[tuple[Passage, Revision | None]] = []
+        place = 0
+        for passage in self.passages:
+            end = place + len(passage.text)
+            cuts = [place, *(start for start, _ in begun if place < start < end), end]
+            for begin, stop in pairwise(cuts):
+                part = next((part for start, part in reversed(begun) if start <= begin), None)
+                words = replace(passage, text=passage.text[begin - place : stop - place])
+                out.append((words, part.revision if part is not None else None))
+            place = end
+        return tuple(out)
 
     @property
     def meant(self) -> str:
@@ -188,13 +214,16 @@ class Transcript:
     """The conversation so far: `turns`, ordered by when they started."""
 
     turns: list[Turn] = field(default_factory=list)
-    _revisions: RevisionLog[Revision] = field(default_factory=lambda: RevisionLog(Revision), repr=False, compare=False)
+    revisions: RevisionLog = field(default_factory=RevisionLog, repr=False, compare=False)
     _newest: dict[tuple[str, int], Turn] = field(default_factory=dict, repr=False, compare=False)
     """The newest turn of each side and number."""
 
     def apply(self, event: e.Event) -> Turn | None:
         """Takes one event in; returns the turn that it changed, if any."""
-        revision = self._revisions.apply(event)
+        return self.follow(event, self.revisions.apply(event))
+
+    def follow(self, event: e.Event, revision: Revision | None) -> Turn | None:
+        """The same for an event that the `RevisionLog` of this transcript has taken in: `revision` is its result."""
         match event:
             case e.UserStarted():
                 return self._add(Turn("user", event.turn, event.at))
@@ -210,6 +239,7 @@ class Transcript:
                 found = self._find("assistant", event.turn)
                 if found is not None:
                     found.open, found.interrupted, found.ended_at = False, event.interrupted, event.at
+                    self._judge(found)
                 return found
             case e.AssistantCorrected(how="corrected"):
                 found = self._find("assistant", event.turn)
@@ -235,7 +265,7 @@ class Transcript:
                 turn.opened = True
             case e.AssistantSaid():
                 turn.stable = f"{turn.stable}{'' if event.glued else ' '}{event.text}".strip()
-                revision = self._revisions.get(event.revision)
+                revision = self.revisions.get(event.revision)
                 if not turn.parts or turn.parts[-1].number != event.revision:
                     before = " ".join(part.said for part in turn.parts if part.number)
                     corrects = event.revision in turn._corrections
@@ -256,7 +286,23 @@ class Transcript:
 
     def _revisions_of(self, turn: int) -> int:
         """How many revisions of the driving back-end have words for a turn."""
-        return sum(one.turn == turn and bool(one.text) and not one.secondary for one in self._revisions.revisions)
+        return len(self._revisions_with_words(turn))
+
+    def _revisions_with_words(self, turn: int) -> list[Revision]:
+        return [one for one in self.revisions.revisions if one.turn == turn and one.text and not one.secondary]
+
+    def _judge(self, turn: Turn) -> None:
+        """Finds out how often the model changed its mind, and whether it had the answer before the user was done."""
+        texts = [fold(one.text) for one in self._revisions_with_words(turn.number)]
+        turn.changes = sum(not _continues(older, newer) for older, newer in pairwise(texts))
+        asked = self._find("user", turn.number)
+        first = next((part for part in turn.parts if part.number), None)
+        if asked is None or asked.typed or asked.ended_at is None or first is None or first.revision is None:
+            return
+        at, text = first.revision.sentence_at, first.revision.text
+        sentence = fold(first_sentence(text) or text)
+        if at is not None and at < asked.ended_at and sentence and fold(first.said)[: len(sentence)] == sentence:
+            turn.ahead = asked.ended_at - at
 
     def last(self, speaker: Literal["user", "assistant"]) -> Turn | None:
         """The newest turn of one side."""
@@ -274,6 +320,12 @@ class Transcript:
         if before is None or before.started_at <= turn.started_at:
             self._newest[turn.speaker, turn.number] = turn
         return turn
+
+
+def _continues(older: tuple[str, ...], newer: tuple[str, ...]) -> bool:
+    """Returns whether one of two texts, by their words, begins with the other."""
+    short = min(len(older), len(newer))
+    return older[:short] == newer[:short]
 
 
 def _change_user_turn(

@@ -302,6 +302,7 @@ def text_formats(look: Look, font: QFont, scale: float = 1.0) -> dict[str, QText
         "heard": kind(look.text, BODY * scale, under=blend(look.live_card, look.accent, 0.22 if look.dark else 0.16)),
         "still": kind(blend(look.text, look.base, 0.42), BODY * scale),
         "unstable": kind(look.dim, BODY, italic=True),
+        "ghost": kind(look.dim, BODY, italic=True),
         "said": kind(look.text, 1.0),
         "struck": kind(look.dim, struck=True),
         "hint": kind(look.dim, 0.92 * scale, italic=True),

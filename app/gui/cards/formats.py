@@ -25,6 +25,7 @@ from PySide6.QtGui import (
 from app.gui.cards.card import APART, Align, Paragraph, Run, Table, text_formats
 from app.gui.design.fonts import CODE_FAMILY
 from app.gui.design.look import Look
+from app.gui.design.model_look import MODEL_STYLE, colour_at
 
 CELL_LEFT, CELL_RIGHT, CELL_PAD = 8.0, 16.0, 5.0
 """Padding of a table cell: left, right, and top and bottom."""
@@ -90,7 +91,8 @@ _ALIGNS = {
 class Formats(dict[str, QTextCharFormat]):
     """A dict that maps kinds of text to formats, created lazily.
 
-    A kind can include styles and a link: `text|bold|italic@https://…`.
+    A kind can include styles and a link: `text|bold|italic@https://…`. The style `model3` stands for the third colour
+    of models; see `app.gui.design.model_look`.
     """
 
     def __init__(self, look: Look, font: QFont, scale: float = 1.0) -> None:
@@ -136,7 +138,10 @@ class Formats(dict[str, QTextCharFormat]):
         if "bold" in styles:
             # The italic typeface has a single weight, which Qt emboldens only for the weight Bold.
             made.setFontWeight(QFont.Weight.Bold if "italic" in styles else QFont.Weight.DemiBold)
-        made.setFontItalic("italic" in styles)
+        for style in styles:
+            if style.startswith(MODEL_STYLE):
+                made.setForeground(colour_at(int(style.removeprefix(MODEL_STYLE)), dark=self._look.dark))
+        made.setFontItalic("italic" in styles or made.fontItalic())
         made.setFontStrikeOut("struck" in styles)
         if link:
             made.setAnchor(True)

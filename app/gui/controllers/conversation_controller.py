@@ -13,22 +13,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QDateTime, QLocale, QObject, Signal
+from PySide6.QtCore import QObject, Signal
 
 from app.conversation import events as e
 from app.conversation.prompt import ChatMessage
+from app.gui.controllers.context import WindowContext
 from app.gui.design.motion import timer
-from app.gui.state.background_tasks import BackgroundTasks
-from app.gui.state.session_manager import SessionManager
-from app.gui.transcript.pane import TranscriptPane
-from app.gui.transcript.past_talk import PastTalk, past_talks
+from app.gui.state.past_talk import PastTalk, past_talks
 from app.history.base import ConversationView, Setup
 from app.session.control import SessionChoice, UserError
-from app.settings.declarations import Settings
 
 if TYPE_CHECKING:
     from app.history.open_talk import TalkLog
-    from app.history.store import HistoryStore
 
 KEEP_AFTER_MS = 500
 """How soon a change of how a conversation is held is written down."""
@@ -37,50 +33,30 @@ MOST_TOLD_WORDS = 6_000
 """Exchanges of the past that a session is given; each back-end uses as many as its context holds."""
 
 _OPENING = "open a conversation"
+_UNKEPT = "unkept"
 
 
 class ConversationController(QObject):
-    """`service` None, or `settings.keep_history` off when a session begins: nothing is written down, and what was
-    said stays in view instead.
+    """Without a history, or with `settings.keep_history` off when a session begins, nothing is written down, and what
+    was said stays in view instead.
     """
 
     opened = Signal(object)
     """A kept conversation is shown from now on, held as this `Setup` says: a session is to begin in it."""
-    left = Signal()
-    """Nothing of the conversation that was shown is shown any more."""
     changed = Signal()
     """The list of conversations may look different now."""
-    failed = Signal(str)
-    would_lose = Signal(object)
-    """The `ConversationView` that is asked for would take what was said, and is kept nowhere, from view for good: see
-    `open_after_all`.
-    """
 
-    def __init__(
-        self,
-        service: HistoryStore | None,
-        settings: Settings,
-        manager: SessionManager,
-        transcript: TranscriptPane,
-        background: BackgroundTasks,
-        parent: QObject | None = None,
-        *,
-        locale: Callable[[], QLocale] = QLocale,
-    ) -> None:
-        super().__init__(parent)
-        self.service = service
+    def __init__(self, context: WindowContext) -> None:
+        super().__init__(context.window)
+        self.service = context.services.history
         self.key = _new_key()
         self.title = ""
         """Of the conversation that is shown; empty while it has none."""
-        self.past = True
-        """Whether what the session says belongs to a conversation that is no longer shown."""
-        self.on_talk: Callable[[PastTalk], None] = lambda talk: None
-        """Called for each session of a conversation that is opened, behind its turns."""
-        self._settings = settings
-        self._manager = manager
-        self._transcript = transcript
-        self._background = background
-        self._locale = locale
+        self._settings = context.settings
+        self._manager = context.manager
+        self._model = context.model
+        self._messages = context.messages
+        self._background = context.background
         self._log: TalkLog | None = None
         self._first = True  # the session that begins next is a conversation's first
         self._written: Setup | None = None  # as last saved
@@ -89,6 +65,8 @@ class ConversationController(QObject):
         self._opening = ""  # the key of the conversation that is being read, to be shown
         self._unkept = False  # of what is shown, something is written down nowhere
         self._keep_timer = timer(self, KEEP_AFTER_MS, self._keep_setup)
+        context.model.arrived.connect(self._keep)
+        context.model.phase_changed.connect(self._follow_phase)
 
     @property
     def keeps(self) -> bool:
@@ -101,11 +79,6 @@ class ConversationController(QObject):
         return self._log is None or not self._settings.keep_history
 
     @property
-    def has_words(self) -> bool:
-        """Whether anything that was said is shown."""
-        return self._transcript.has_words
-
-    @property
     def _loses(self) -> bool:
         """Whether what is shown is, in whole or in part, written down nowhere."""
         return self._unkept or (self.service is not None and bool(self.service.trouble))
@@ -115,7 +88,6 @@ class ConversationController(QObject):
     def begin_new(self) -> None:
         """The next session is the first of a new conversation."""
         self._leave()
-        self._transcript.composer.take_back()
         if self.keeps and not self._loses:
             self._show_nothing()  # else what was said would be lost with it
         self._first = True
@@ -126,13 +98,15 @@ class ConversationController(QObject):
         """Shows a kept conversation, and goes on in it; of several that are asked for, the last one."""
         if view.key == self.key:
             self.stay()
-        elif self._loses and self.has_words:
-            self.would_lose.emit(view)
+        elif self._loses and self._model.has_words:
+            words = self.tr("What was said here is not kept: when you open another conversation, it is gone.")
+            offer = (self.tr("Open it"), lambda: self._open(view))
+            self._messages.say(words, offer=offer, topic=_UNKEPT, level="warning")
         else:
-            self.open_after_all(view)
+            self._open(view)
 
-    def open_after_all(self, view: ConversationView) -> None:
-        """The same, even if turns are lost by it."""
+    def _open(self, view: ConversationView) -> None:
+        """Opens it even if turns are lost by it."""
         if self.service is None:
             return
         service, setup = self.service, view.setup
@@ -148,14 +122,13 @@ class ConversationController(QObject):
             self._offered = setup if setup.foreign else None
             self._first = False
             for talk in talks:
-                self._transcript.show_talk(talk, self._when(talk.began))
-                self.on_talk(talk)
+                self._model.add_past(talk)
             self.changed.emit()
             self.opened.emit(setup)
 
         def failed(sentence: str) -> None:
             self._opening = ""
-            self.failed.emit(sentence)
+            self._messages.say(sentence)
 
         self._opening = view.key
         self._background.run(self, _OPENING, read, show, failed)
@@ -188,7 +161,7 @@ class ConversationController(QObject):
         """What the session that begins next is to know."""
         if self._first:
             return ()
-        messages, words = self._transcript.messages, 0
+        messages, words = self._model.messages, 0
         for place in range(len(messages) - 1, -1, -1):
             words += len(messages[place].content.split())
             if words > MOST_TOLD_WORDS:
@@ -207,9 +180,12 @@ class ConversationController(QObject):
 
     # -- a session in it
 
-    def begin_talk(self, choice: SessionChoice) -> bool:
-        """A session of `choice` runs: whether its talk is the conversation's first."""
-        self.past = False
+    def _follow_phase(self, phase: str) -> None:
+        if phase == "running":
+            self._begin_talk(self._manager.wanted)
+
+    def _begin_talk(self, choice: SessionChoice) -> None:
+        """A session of `choice` runs."""
         first, self._first = self._first, False
         self._end_log()  # a session that would not end has said nothing of its end
         self._written = None
@@ -219,9 +195,9 @@ class ConversationController(QObject):
             self._log, self._written = self.service.begin(self.key, setup, folder), setup
         self._unkept = self._unkept or not self.keeps
         self._tell_trouble()
-        return first
+        self._model.begin(first=first)
 
-    def heard(self, event: e.Event) -> None:
+    def _keep(self, event: e.Event) -> None:
         """Has an event written down; also those that come when another conversation is shown already."""
         if self._log is not None:
             self._log.put(event)
@@ -247,9 +223,9 @@ class ConversationController(QObject):
     # -- inner parts
 
     def _show_nothing(self) -> None:
-        self.past, self._unkept = True, False
-        self._transcript.clear()
-        self.left.emit()
+        self._unkept = False
+        self._messages.clear_topic(_UNKEPT)
+        self._model.clear()
 
     def _leave(self) -> None:
         """Another conversation takes this one's place: how this one is held is written down before."""
@@ -266,7 +242,7 @@ class ConversationController(QObject):
     def _keep_setup(self) -> None:
         if (work := self._setup_to_keep()) is not None:
             self._background.run(
-                self, f"keep how {self.key} is held", work, lambda _: self.changed.emit(), self.failed.emit
+                self, f"keep how {self.key} is held", work, lambda _: self.changed.emit(), self._messages.say
             )
 
     def _setup_to_keep(self) -> Callable[[], Coroutine[Any, Any, None]] | None:
@@ -280,12 +256,8 @@ class ConversationController(QObject):
         wanted = self.service is not None and self._settings.keep_history
         trouble = (self.service.trouble or self.service.notice) if self.service is not None and wanted else ""
         if trouble and trouble != self._trouble_told:
-            self.failed.emit(trouble)
+            self._messages.say(trouble)
         self._trouble_told = trouble
-
-    def _when(self, began: float) -> str:
-        moment = QDateTime.fromSecsSinceEpoch(round(began))
-        return self._locale().toString(moment, QLocale.FormatType.ShortFormat)
 
 
 def _new_key() -> str:

@@ -1,30 +1,28 @@
-"""The window's dialogs: imported and built on first use, kept, and closed with the window."""
+"""The dialogs about models, tools and how a conversation is held: imported and built on first use, kept, and closed
+with the window.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QWidget
 
+from app.gui.controllers.context import WindowContext
 from app.gui.models.downloads import GraphicsController, ModelsController
 from app.gui.models.favourites import Favourites
 from app.gui.models.model_lists import ModelLists
 from app.gui.models.model_search import Catalogue
-from app.gui.state.background_tasks import BackgroundTasks
-from app.gui.state.choice import MODELLED, backend_choice, is_router, routes_of
+from app.gui.state.choice import MODELLED, backend_choice
 from app.services.backend_service import BackendService
-from app.services.machine_service import MachineService
 from app.services.model_service import VoiceView
-from app.services.sound_service import SoundTestService
-from app.session.control import ROUTER, BackendChoice, Style, ToolChoice
-from app.settings.declarations import Settings
+from app.session.control import BackendChoice, Style, ToolChoice
 
 if TYPE_CHECKING:
-    from app.gui.models.model_question import ModelQuestion, RoutesDialog, Then
+    from app.gui.models.model_question import ModelQuestion, Then
     from app.gui.models.models_dialog import ModelsDialog
     from app.gui.models.style_dialog import StyleDialog
     from app.gui.prices.prices_dialog import PricesDialog
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
 class Dialogs(QObject):
     """At most one of each kind.
 
-    `models`, `machine`, `graphics`, `sound`: what “Models and servers” shows; each None where it is unavailable.
+    `models`, `graphics`: the downloads that “Models and servers” shows; None where they are unavailable.
     """
 
     backend_chosen = Signal(object)
@@ -44,8 +42,6 @@ class Dialogs(QObject):
     duplicate_chosen = Signal(str, object)
     """A conversation's key, and the `BackendChoice` for its duplicate."""
     conversation_set = Signal(object, object, float, bool)
-    routes_changed = Signal(object)
-    routes_left = Signal()
     prices_wanted = Signal()
     prices_kept = Signal()
     servers_moved = Signal(object)
@@ -53,47 +49,36 @@ class Dialogs(QObject):
 
     def __init__(
         self,
-        settings: Settings,
+        context: WindowContext,
         lists: ModelLists,
         favourites: Favourites,
         catalogue: Catalogue,
-        background: BackgroundTasks,
-        service: BackendService | None,
-        mcp_servers: Sequence[str],
-        parent: QWidget,
-        *,
-        models: ModelsController | None = None,
-        machine: MachineService | None = None,
-        graphics: GraphicsController | None = None,
-        sound: SoundTestService | None = None,
+        models: ModelsController | None,
+        graphics: GraphicsController | None,
     ) -> None:
-        super().__init__(parent)
-        self._settings = settings
+        super().__init__(context.window)
+        services = context.services
+        self._settings = context.settings
         self._lists = lists
         self._favourites = favourites
         self._catalogue = catalogue
-        self._background = background
-        self._service = service
-        self._mcp_servers = mcp_servers
-        self._parent = parent
-        self.refused: set[tuple[str, str]] = set()
-        """The places (provider and address) that have refused a request in this run."""
-        self.through_router: Callable[[BackendChoice, bool], bool] = lambda choice, secondary: False
-        """Returns whether a failed back-end was asked by the router; the second argument: as the comparison model."""
+        self._background = context.background
+        self._service = services.backend_service
+        self._mcp_servers = services.choices.mcp_servers
+        self._parent = context.window
         self._models_here = models
-        self._machine = machine
+        self._machine = services.machine
         self._graphics = graphics
-        self._sound = sound
+        self._sound = services.sound_service
         self.models: ModelsDialog | None = None
         self.question: ModelQuestion | None = None
         self._instead = BackendChoice(), False
         """What “Models and servers” is opened with from the question: a back-end, and whether to compare with it."""
-        self.routes: RoutesDialog | None = None
         self.conversation: StyleDialog | None = None
         self.prices: PricesDialog | None = None
-        self._prices = service.prices if service is not None else None
+        self._prices = self._service.prices if self._service is not None else None
         self.servers: ServersDialog | None = None
-        self._tool_servers = service.tool_servers if service is not None else None
+        self._tool_servers = self._service.tool_servers if self._service is not None else None
 
     @property
     def has_models(self) -> bool:
@@ -107,16 +92,12 @@ class Dialogs(QObject):
             self._show_used(model)
             dialog.open_at(place)
 
-    def open_backend(self, choice: BackendChoice, secondary: bool = False, *, told: bool = True) -> None:
-        """Opens “Models and servers” with a back-end.
-
-        `secondary`: to use it as the comparison model.
-        `told`: a message about it leads there.
-        """
+    def open_backend(self, choice: BackendChoice, secondary: bool = False) -> None:
+        """Opens “Models and servers” with a back-end. `secondary`: to use it as the comparison model."""
         if self.has_models:
             dialog = self._models_dialog()
             self._show_used()
-            dialog.open_for(choice, secondary=secondary, routed=told and self.through_router(choice, secondary))
+            dialog.open_for(choice, secondary=secondary)
 
     def _models_dialog(self) -> ModelsDialog:
         if self.models is None:
@@ -145,7 +126,7 @@ class Dialogs(QObject):
     def _add_servers(self, dialog: ModelsDialog, service: BackendService) -> None:
         from app.gui.models.server_form import ServerForm
 
-        form = ServerForm(service, self._lists, self._background, self._settings, self.refused, dialog)
+        form = ServerForm(service, self._lists, self._background, self._settings, dialog)
         form.chosen.connect(self.backend_chosen)
         form.secondary_chosen.connect(self.secondary_chosen)
         dialog.add_servers(form)
@@ -163,7 +144,7 @@ class Dialogs(QObject):
 
     def open_secondary(self, proposed: BackendChoice | None, driver: BackendChoice) -> None:
         """Asks for the comparison model of `driver`."""
-        if proposed is None or proposed == driver or is_router(proposed):
+        if proposed is None or proposed == driver:
             proposed = BackendChoice("")
         words = self.tr(
             "The comparison model answers every question, too. Its answers are shown, but not spoken until you switch "
@@ -181,24 +162,22 @@ class Dialogs(QObject):
             lambda choice: self.duplicate_chosen.emit(key, choice),
         )
 
-    def open_routes(self) -> None:
-        """Opens the table from kinds of questions to back-ends."""
-        if self.routes is None:
-            from app.gui.models.model_question import RoutesDialog
-
-            self.routes = RoutesDialog(self._favourites, self._ask, self._lists.label(ROUTER), self._parent)
-            self.routes.changed.connect(self.routes_changed)
-            self.routes.left.connect(self.routes_left)
-        first = backend_choice(self._settings, next(iter(self._lists.views), "embedded"))
-        self.routes.open_with(routes_of(self._settings), first)
-
     def _ask(self, title: str, words: str, proposed: BackendChoice, then: Then, *, secondary: bool = False) -> None:
         """Opens the list of models with a question; `secondary`: it is about the comparison model."""
         if self.question is None:
             from app.gui.models.model_question import ModelQuestion
             from app.gui.models.model_search import ModelSearch
 
-            search = partial(ModelSearch, self._settings, self._lists, self._favourites, self._catalogue, plain=True)
+            search = partial(
+                ModelSearch,
+                self._settings,
+                self._lists,
+                self._favourites,
+                self._catalogue,
+                self._service,
+                self._background,
+                plain=True,
+            )
             self.question = ModelQuestion(search, self._parent)
             self.question.models_wanted.connect(self._open_instead)
             self.question.models_button.setVisible(self.has_models)
@@ -210,7 +189,7 @@ class Dialogs(QObject):
         servers = [provider for provider in self._lists.views if provider in MODELLED]
         if servers and choice.provider not in servers:
             choice = backend_choice(self._settings, servers[0])
-        self.open_backend(choice, secondary, told=False)
+        self.open_backend(choice, secondary)
 
     def open_conversation(self, style: Style, tools: ToolChoice, cap: float) -> None:
         """Opens “Style and tools” with a conversation's settings."""

@@ -10,8 +10,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.conversation.prompt import MOST_DOCUMENTS, Document
-from app.gui.state.background_tasks import BackgroundTasks
-from app.gui.state.session_manager import SessionManager
+from app.gui.controllers.context import WindowContext
 from app.gui.transcript.document_chips import DocumentChips
 from app.gui.widgets.file_dialogs import FileAsker
 from app.services.documents import read_document
@@ -65,19 +64,17 @@ class DocumentsController(FileAsker):
 
     changed = Signal()
     """The user has added or removed a document."""
-    failed = Signal(str)
-    """A sentence, which contains a file's name."""
 
-    def __init__(
-        self, manager: SessionManager, chips: DocumentChips, background: BackgroundTasks, window: QWidget
-    ) -> None:
-        super().__init__(window)
-        self._manager = manager
-        self._background = background
+    def __init__(self, context: WindowContext, chips: DocumentChips) -> None:
+        super().__init__(context.window)
+        self._manager = manager = context.manager
+        self._background = context.background
+        self._messages = context.messages
         self._waiting: list[Path] = []
         self._own = False
         manager.documents_changed.connect(chips.show_documents)
         manager.documents_changed.connect(self._forget)
+        context.model.cleared.connect(self.forget_waiting)
         chips.remove_wanted.connect(self.remove)
 
     def add(self, paths: Iterable[Path]) -> None:
@@ -115,7 +112,7 @@ class DocumentsController(FileAsker):
             self._background.run(self, _READING, lambda: read_document(path), self._have, self._not_read)
 
     def _not_read(self, sentence: str) -> None:
-        self.failed.emit(sentence)
+        self._messages.say(sentence, private=True)  # it contains a file's name
         self._read_next()
 
     def _have(self, document: Document) -> None:
@@ -128,7 +125,7 @@ class DocumentsController(FileAsker):
         else:
             self._waiting.clear()
             sentence = self.tr("“{0}” was not added: a conversation has {1} documents at most. Remove one first.")
-            self.failed.emit(sentence.format(document.name, MOST_DOCUMENTS))
+            self._messages.say(sentence.format(document.name, MOST_DOCUMENTS), private=True)
             return
         self._set(tuple(documents))
         self._read_next()

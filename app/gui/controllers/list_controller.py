@@ -5,75 +5,65 @@ one.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QWidget
 
+from app.gui.controllers.context import WindowContext
 from app.gui.controllers.conversation_controller import ConversationController
 from app.gui.controllers.dialogs import Dialogs
 from app.gui.conversations.history_controller import HistoryController
 from app.gui.conversations.pane import ConversationsPane
-from app.gui.shell.menu import TalkMenu
-from app.gui.state.background_tasks import BackgroundTasks
-from app.gui.state.session_manager import SessionManager
 from app.history.base import ConversationView, Setup
 from app.session.control import BackendChoice
 
-if TYPE_CHECKING:
-    from app.history.store import HistoryStore
-
 
 class ConversationListController(QObject):
-    """`history` None: there is no list, and its pane says why."""
+    """If the conversations can't be kept, there is no list, and its pane says why."""
 
     cleared = Signal()
     """The conversation that was shown is removed: a new one is to begin."""
-    new_wanted = Signal()
     titled = Signal(str)
-    """What the conversation that is shown is called; empty: it has no name yet."""
-    told = Signal(str)
-    failed = Signal(str)
+    """The title of the conversation that is shown; empty while it has none."""
 
     def __init__(
         self,
-        service: HistoryStore | None,
+        context: WindowContext,
         talks: ConversationController,
-        manager: SessionManager,
         dialogs: Dialogs,
         pane: ConversationsPane,
-        background: BackgroundTasks,
-        menu: TalkMenu,
-        window: QWidget,
     ) -> None:
-        super().__init__(window)
+        super().__init__(context.window)
+        commands = context.commands
+        service = context.services.history
         self._service = service
         self._talks = talks
-        self._manager = manager
+        self._manager = context.manager
+        self._model = context.model
         self._dialogs = dialogs
         self.pane = pane
         self._forgotten = ""  # the key of the conversation that was shown and is removed
-        self.history = HistoryController(pane, service, background, window) if service is not None else None
-        pane.new_wanted.connect(self.new_wanted)
-        menu.export_action.setEnabled(service is not None)
-        menu.bring_in_action.setEnabled(service is not None)
-        if self.history is None:
+        self.history: HistoryController | None = None
+        for command in ("export", "import"):
+            commands[command].setEnabled(service is not None)
+        context.model.phase_changed.connect(self._mark_live)
+        if service is None:
             pane.show_trouble(self.tr("Conversations are not kept here."))
             return
-        history = self.history
+        messages = context.messages
+        self.history = history = HistoryController(pane, service, context.background, context.window)
         history.opened.connect(talks.open)
         pane.opened.connect(self._stay)
         history.duplicated.connect(talks.open)
         history.removed.connect(self._removed)
         history.not_removed.connect(self._take_back)
         history.listed.connect(self._listed)
-        history.told.connect(self.told)
-        history.failed.connect(self.failed)
+        history.told.connect(lambda sentence: messages.say(sentence, level="notice", private=True))
+        history.failed.connect(lambda sentence: messages.say(sentence, private=True))
         pane.duplicate_wanted.connect(self._ask_backend)
         dialogs.duplicate_chosen.connect(self._duplicate)
         talks.changed.connect(self._changed)
-        menu.export.connect(lambda: history.ask_export(talks.key))
-        menu.bring_in.connect(history.ask_import)
+        commands.on("export", lambda: history.ask_export(talks.key))
+        commands.on("import", history.ask_import)
 
     def begin(self) -> None:
         """The loop runs: the list can be fetched."""
@@ -91,6 +81,9 @@ class ConversationListController(QObject):
             await self._service.close()
 
     # -- inner parts
+
+    def _mark_live(self, phase: str) -> None:
+        self.pane.list.mark(live=self._talks.key if phase == "running" else "")
 
     def _stay(self, key: str) -> None:
         if key == self._talks.key:
@@ -117,7 +110,7 @@ class ConversationListController(QObject):
     def _take_back(self, views: tuple[ConversationView, ...]) -> None:
         """They are here still: if one of them was shown, and nothing was said since, it is again."""
         view = next((view for view in views if view.key == self._forgotten), None)
-        if view is not None and not self._talks.has_words:
+        if view is not None and not self._model.has_words:
             self._talks.open(view)
 
     def _ask_backend(self, key: str) -> None:

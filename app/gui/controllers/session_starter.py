@@ -1,86 +1,67 @@
 """Starts and restarts sessions: for a new conversation, for settings that can't change live, for a conversation of
-the past that goes on, and after the demo.
+the past that is continued, and after the demo.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
 from app.conversation.prompt import MOST_DOCUMENTS
+from app.gui.controllers.context import WindowContext
 from app.gui.controllers.conversation_controller import ConversationController
-from app.gui.controllers.sound_controller import SoundController
 from app.gui.design.motion import timer
-from app.gui.shell.model_popover import ModelPopover
-from app.gui.state.choice import backend_choice, session_choice
-from app.gui.state.session_manager import SessionManager
-from app.gui.transcript.header import TranscriptHeader
+from app.gui.models.model_lists import ModelLists
+from app.gui.state.choice import backend_choice, live_parts, session_choice
 from app.history.base import Setup
-from app.session.control import BackendChoice
-from app.settings.declarations import Settings
+from app.session.control import SessionState
 from app.settings.paths import recordings_folder
+
+_CAME_WITH_FILE = "came with file"
 
 
 class SessionStarter(QObject):
-    """`start_fresh`, `go_on`, `go_on_in`, `stop`, `clear`; `restart_soon` for changes that a conversation can't take
-    over live.
-
-    `knows` tells whether a back-end's provider is known here; `settle` has the window show all that was told so far.
-    """
+    """`list_devices` finds the audio devices, which is done before each start, since they change."""
 
     taking_over = Signal()
     """The user wants a session of their own, or to read another conversation: the demo is to end now."""
-    looking = Signal()
-    """A conversation of the user's is to begin: devices are being looked for."""
-    stopped = Signal()
-    """The user has ended the conversation, or the search for devices."""
-    backend_missing = Signal(object, object)
-    """The `BackendChoice` that an opened conversation was held with isn't known here; and the one in its place."""
-    offered = Signal(object)
-    """The opened conversation came with a file, which offers the persona and the documents of this `Setup`."""
 
     def __init__(
         self,
-        settings: Settings,
-        manager: SessionManager,
+        context: WindowContext,
         talks: ConversationController,
-        setup: ModelPopover,
-        header: TranscriptHeader,
-        sound: SoundController,
-        parent: QObject,
-        *,
-        knows: Callable[[str], bool],
-        settle: Callable[[], None],
+        lists: ModelLists,
+        list_devices: Callable[[], Awaitable[None]],
     ) -> None:
-        super().__init__(parent)
-        self._settings = settings
-        self._manager = manager
+        super().__init__(context.window)
+        self._settings = settings = context.settings
+        self._manager = manager = context.manager
+        self._model = context.model
+        self._messages = context.messages
         self._talks = talks
-        self._setup = setup
-        self._header = header
-        self._sound = sound
-        self._knows = knows
-        self._settle = settle
+        self._lists = lists
+        self._list_devices = list_devices
         self._looking: asyncio.Task[None] | None = None
         self._borrowed = False
         """Whether the back-end is that of a conversation that was opened, or took over: not the user's choice."""
         self._restart_soon = timer(self, 0, self._restart)  # several changes make one fresh start
         manager.prepare(session_choice(settings))
         manager.restart_wanted.connect(self.restart_soon)
-        manager.backends.settled.connect(self._backend_settled)
-        manager.backends.fell_back.connect(self._backend_lent)
+        manager.settled.connect(lambda _: self._backend_settled())
+        context.model.published.connect(self._follow_state)
+        context.model.cleared.connect(lambda: context.messages.clear_topic(_CAME_WITH_FILE))
+        context.keep.taken.connect(lambda *_: manager.want(**live_parts(settings)))
         talks.opened.connect(self.go_on_in)
 
     @property
     def talks_now(self) -> bool:
-        """Whether a conversation of the user's runs, is being built, or could not be: not if they have stopped it. Who
-        only wants to read is not listened to.
+        """Whether a conversation of the user's runs, is being built, or could not be: not if they have stopped it. A
+        user who only wants to read is not listened to.
         """
-        manager = self._manager
-        return manager.phase != "stopped" or manager.gave_up or self._looks
+        return self._manager.phase != "stopped" or self._manager.gave_up
 
     # -- beginning
 
@@ -88,14 +69,15 @@ class SessionStarter(QObject):
         """Begins a new conversation with the settings of now."""
         self.taking_over.emit()
         self._begin_new()
-        if self._borrowed:  # new conversations have the back-end that the user chose last, not an old one's
-            self._borrowed = False
-            self._setup.show_backend(backend_choice(self._settings))
         self._start(False)
 
     def _begin_new(self) -> None:
         self._talks.begin_new()  # which may still write down how the old one was held
-        self._manager.prepare(replace(self._manager.wanted, documents=()))
+        choice = replace(self._manager.wanted, documents=())
+        if self._borrowed:  # new conversations have the back-end that the user chose last, not an old one's
+            self._borrowed = False
+            choice = replace(choice, backend=backend_choice(self._settings))
+        self._manager.prepare(choice)
 
     def go_on(self) -> None:
         """Begins a session in the conversation that is shown, held as it was, and not as new ones are."""
@@ -103,37 +85,33 @@ class SessionStarter(QObject):
         self._start(True)
 
     def go_on_if_stopped(self) -> None:
-        """The same, where none runs or is about to."""
-        if self._manager.phase == "stopped" and not self._looks:
+        """The same, unless a session runs or is about to."""
+        if self._manager.phase == "stopped":
             self.go_on()
 
     def restart_soon(self) -> None:
-        """Restart a running session with the present settings, in the same conversation."""
+        """Restarts a running session with the present settings, in the same conversation."""
         self._restart_soon.start()
 
     def _start(self, as_before: bool) -> None:
         self.cancel()
-        self._manager.stop()  # it belongs to what was shown before: nothing that is said or typed now is for it
-        self.looking.emit()
+        if self._manager.phase != "stopped":
+            self._manager.stop()  # it belongs to what was shown before: nothing that is said or typed now is for it
+        self._manager.expect(self.tr("looking for microphones and loudspeakers"))
         loop = asyncio.get_running_loop()
         self._looking = loop.create_task(self._look_and_build(as_before), name="find devices, start")
 
-    @property
-    def _looks(self) -> bool:
-        return self._looking is not None and not self._looking.done()
-
     async def _look_and_build(self, as_before: bool) -> None:
-        await self._sound.list_devices()  # looked up each time, since they change
+        await self._list_devices()
         self._build(as_before)
 
     def _build(self, as_before: bool) -> None:
-        self._settle()  # what was just said is to be known
-        # The back-end that the picker shows: the settings take it over only when a session has.
+        self._model.flush()  # what was just said is to be known
         was, settings = self._manager.wanted, self._settings
         folder = self._talks.record_folder(recordings_folder()) if settings.keep_recordings else ""
         choice = replace(
             session_choice(settings),
-            backend=self._setup.choice,
+            backend=was.backend,
             secondary=was.secondary,
             muted=was.muted,
             documents=was.documents,
@@ -142,14 +120,13 @@ class SessionStarter(QObject):
         )
         if as_before:
             choice = replace(choice, style=was.style, tools=was.tools, cap=was.cap)
-        self._header.show_choice(choice.style, choice.tools, choice.cap)
         self._manager.start(choice)
         if not self._borrowed and choice.backend != backend_choice(settings):
             # It was on its way to the session that this one takes the place of.
             self._manager.settle_backend()
 
     def _restart(self) -> None:
-        if self.talks_now and not self._looks:
+        if self.talks_now and not self._manager.expecting:
             self._build(as_before=True)
 
     # -- ending
@@ -159,10 +136,9 @@ class SessionStarter(QObject):
         self.taking_over.emit()
         self.cancel()
         self._manager.stop()
-        self.stopped.emit()
 
     def cancel(self) -> None:
-        """Looks for no devices any more."""
+        """Stops looking for devices."""
         if self._looking is not None:
             self._looking.cancel()
 
@@ -176,7 +152,7 @@ class SessionStarter(QObject):
     # -- other conversations
 
     def go_on_in(self, setup: Setup) -> None:
-        """Another conversation is shown, which is held so: the session goes on in it, if one runs."""
+        """Another conversation is shown, which is held as `setup` says: the session continues in it, if one runs."""
         self.taking_over.emit()
         manager = self._manager
         self._borrowed = not setup.foreign
@@ -184,10 +160,12 @@ class SessionStarter(QObject):
             own = session_choice(self._settings)
             offered, setup = setup, Setup(own.backend, own.style, own.tools, own.cap)
             if offered.style.persona or offered.documents:
-                self.offered.emit(offered)
-        if not self._knows(setup.backend.provider):
+                self._offer(offered)
+        if setup.backend.provider not in self._lists.views:
             missing, setup = setup.backend, replace(setup, backend=backend_choice(self._settings))
-            self.backend_missing.emit(missing, setup.backend)
+            words = self.tr("The model of this conversation, {0}, is not known here; {1} answers instead.")
+            instead = self._lists.words(setup.backend)
+            self._messages.say(words.format(missing.model or missing.provider, instead), level="warning")
         manager.prepare(
             replace(
                 manager.wanted,
@@ -199,22 +177,45 @@ class SessionStarter(QObject):
                 secondary=None,
             )
         )
-        self._setup.show_backend(setup.backend)
-        self._header.show_choice(setup.style, setup.tools, setup.cap)
         if self.talks_now:
             self.go_on()
 
-    def use_offered(self, offered: Setup) -> None:
-        """Uses what came with the file of the conversation that is shown."""
-        manager = self._manager
-        style = replace(manager.wanted.style, persona=offered.style.persona or manager.wanted.style.persona)
-        manager.want(style=style, documents=(*manager.wanted.documents, *offered.documents)[:MOST_DOCUMENTS])
-        self._header.show_choice(style, manager.wanted.tools, manager.wanted.cap)
+    def _offer(self, setup: Setup) -> None:
+        """Offers the persona and the documents of a conversation that came with a file."""
+        key, names = self._talks.key, ", ".join(f"“{one.name}”" for one in setup.documents)
+        parts = []
+        if setup.style.persona:
+            parts.append(
+                self.tr("It has instructions for the model: “{0}”").format(" ".join(setup.style.persona.split()))
+            )
+        if names:
+            parts.append(self.tr("It brings documents: {0}.").format(names))
+        words = self.tr("This conversation came with a file. {0} That is used only if you want it.")
+
+        def use() -> None:
+            self._messages.clear_topic(_CAME_WITH_FILE)
+            if self._talks.key == key:
+                self._use_offered(setup)
+
+        offer = (self.tr("Use it"), use)
+        self._messages.say(
+            words.format(" ".join(parts)), offer=offer, topic=_CAME_WITH_FILE, level="notice", private=True
+        )
+
+    def _use_offered(self, offered: Setup) -> None:
+        wanted = self._manager.wanted
+        style = replace(wanted.style, persona=offered.style.persona or wanted.style.persona)
+        documents = (*wanted.documents, *offered.documents)[:MOST_DOCUMENTS]
+        self._manager.want(style=style, documents=documents)
         self._talks.setup_changed()
 
-    def _backend_settled(self, _: BackendChoice) -> None:
+    # -- who answers
+
+    def _backend_settled(self) -> None:
         self._borrowed = False
         self._talks.setup_changed()
 
-    def _backend_lent(self, _: BackendChoice) -> None:
-        self._borrowed = True
+    def _follow_state(self, before: SessionState, after: SessionState) -> None:
+        took_over = after.driver_number > before.driver_number and after.reason == "fallback"
+        if took_over and after.driving == after.wanted.backend:
+            self._borrowed = True

@@ -7,83 +7,60 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QWidget
 
 from app.conversation import events as e
 from app.conversation.events import Processing
+from app.conversation.record.record import Change
+from app.gui.controllers.context import WindowContext
 from app.gui.design.motion import timer
-from app.gui.shell.menu import TalkMenu
-from app.gui.shell.message_bar import MessageBar
 from app.gui.shell.message_row import Level
 from app.gui.sound.devices_popover import DevicesPopover
 from app.gui.sound.talk_dock import TalkDock
-from app.gui.state.background_tasks import BackgroundTasks
-from app.gui.state.choice import keep_processing
-from app.gui.state.session_manager import SessionManager
-from app.services.sound_service import SoundTestService
-from app.settings.declarations import Settings
+from app.gui.state.choice import keep_processing, processing_choice
 
 if TYPE_CHECKING:
     from app.gui.sound.dialog import SoundDialog
 
 GOOD_NEWS_MS = 8_000
-"""How long it is shown that a device is back: nobody has to do anything about it."""
+"""How long it is shown that a device is back: the user doesn't have to do anything about it."""
 
 NEWS_MS = 20_000
-"""How long it is shown that the conversation has moved to another device: it goes on, but one may want to choose
-otherwise.
+"""How long it is shown that the conversation has moved to another device: it continues, but the user may want to choose
+another one.
 """
 
 LIST_SECONDS = 8.0
 """How long a look for devices may take: where it needs a process of its own, that has to start first."""
 
-DeviceLister = Callable[[], tuple[list[str], list[str]]]
-"""Names of the microphones and the loudspeakers. Called off the window's thread: it may take its time."""
+_OF_PROCESSING = ("echo_cancellation", "noise_suppression", "auto_gain")
 
 _log = logging.getLogger(__name__)
 
 
 class SoundController(QObject):
-    """Changes `settings`, and says so: `changed` when they are to be saved soon."""
+    """The devices, the microphone's switch, and the dialog “Sound”."""
 
-    changed = Signal()
     listed = Signal(list, list)
     """The microphones and the loudspeakers that there are now, by name."""
-    talk_mode_changed = Signal(str)
-    hotkeys_changed = Signal(str, str)
     keys_typed = Signal(bool)
-    """A device is being tried out, or no longer: meanwhile the conversation hears nothing."""
+    """A key is being typed for the settings, or no longer."""
     _devices_changed = Signal()
 
-    def __init__(
-        self,
-        settings: Settings,
-        manager: SessionManager,
-        devices: DevicesPopover,
-        dock: TalkDock,
-        menu: TalkMenu,
-        messages: MessageBar,
-        list_devices: DeviceLister,
-        background: BackgroundTasks,
-        service: SoundTestService | None,
-        parent: QWidget,
-    ) -> None:
-        super().__init__(parent)
-        self._settings = settings
-        self._manager = manager
+    def __init__(self, context: WindowContext, devices: DevicesPopover, dock: TalkDock) -> None:
+        super().__init__(context.window)
+        commands = context.commands
+        self._context = context
+        self._settings = context.settings
+        self._keep = context.keep
+        self._manager = context.manager
         self._devices = devices
         self._dock = dock
-        self._menu = menu
-        self._messages = messages
-        self._list_devices = list_devices
-        self._background = background
-        self._service = service
-        self._window = parent
+        self._mute_action = commands["mute"]
+        self._messages = messages = context.messages
         self.dialog: SoundDialog | None = None
         self._health: e.SoundMeasured | None = None
         self._trouble = ""
@@ -96,13 +73,17 @@ class SoundController(QObject):
         self._look_again = False
         devices.devices_picked.connect(self.pick_devices)
         dock.mute.toggled.connect(self.set_muted)
-        menu.mute.connect(self.set_muted)
-        menu.sound.connect(self.open_dialog)
+        self._mute_action.toggled.connect(self.set_muted)
+        commands.on("sound", self.open_dialog)
         devices.sound.clicked.connect(self.open_dialog)
-        for way_in in (menu.sound_action, devices.sound):
-            way_in.setVisible(service is not None)
-        # A watcher tells from a thread of its own: a signal brings its word to this one.
+        for way_in in (commands["sound"], devices.sound):
+            way_in.setVisible(context.services.sound_service is not None)
+        # A watcher reports from a thread of its own; the signal brings its report to this one.
         self._devices_changed.connect(self._look_for_devices)
+        self._keep.follow(*kinds, does=lambda _: self._show_picked())
+        self._keep.follow(*_OF_PROCESSING, does=lambda _: messages.clear_topic("echo"))
+        context.model.follow(self._take)
+        context.model.phase_changed.connect(self._follow_phase)
 
     # -- devices
 
@@ -113,7 +94,7 @@ class SoundController(QObject):
     async def list_devices(self) -> None:
         """Has the pickers offer the devices that there are now."""
         try:
-            found = asyncio.get_running_loop().run_in_executor(None, self._list_devices)
+            found = asyncio.get_running_loop().run_in_executor(None, self._context.services.list_devices)
             microphones, loudspeakers = await asyncio.wait_for(found, LIST_SECONDS)
         except Exception as error:  # the session itself will tell what is wrong with its devices
             _log.warning("the devices could not be listed: %r", error)
@@ -141,22 +122,23 @@ class SoundController(QObject):
         self._looking = asyncio.get_running_loop().create_task(look(), name="look for devices")
 
     def pick_devices(self, microphone: str, loudspeaker: str) -> None:
-        """The conversation goes on with these, by name; empty for the system's default."""
-        if (self._settings.microphone, self._settings.loudspeaker) != (microphone, loudspeaker):
-            self._settings.microphone, self._settings.loudspeaker = microphone, loudspeaker
-            for kind in ("microphone", "loudspeaker"):
-                self._messages.clear_topic(kind)  # it was about another one
-            self._manager.want(microphone=microphone, loudspeaker=loudspeaker)
-            if self.dialog is not None:
-                self.dialog.tests.show_devices(microphone, loudspeaker)
-            self.changed.emit()
+        """The conversation continues with these, by name; empty for the system's default."""
+        self._keep.change("microphone", microphone)
+        self._keep.change("loudspeaker", loudspeaker)
+
+    def _show_picked(self) -> None:
+        for kind in ("microphone", "loudspeaker"):
+            self._messages.clear_topic(kind)  # it was about another one
+        self._devices.offer_again()
+        if self.dialog is not None:
+            self.dialog.tests.show_devices(self._settings.microphone, self._settings.loudspeaker)
 
     # -- the microphone
 
     def set_muted(self, muted: bool) -> None:
         """Mutes the microphone or no longer; whichever switch was used, all show it."""
         self._dock.mute.setChecked(muted)
-        self._menu.mute_action.setChecked(muted)
+        self._mute_action.setChecked(muted)
         if self._manager.wanted.muted != muted:
             self._manager.want(muted=muted)
 
@@ -164,33 +146,32 @@ class SoundController(QObject):
         """For a key that does both."""
         self.set_muted(not self._manager.wanted.muted)
 
-    def silence(self) -> None:
-        """Stops the answer; the conversation goes on."""
-        self._manager.silence()
-
     def set_processing(self, processing: Processing) -> None:
         """Processes the microphone's sound in this way from now on."""
-        keep_processing(self._settings, processing)
-        self._manager.want(processing=processing)
-        self._messages.clear_topic("echo")
-        self.changed.emit()
+        if processing != processing_choice(self._settings):
+            keep_processing(self._settings, processing)
+            self._messages.clear_topic("echo")
+            self._keep.later()
 
     # -- the dialog
 
     def open_dialog(self) -> None:
         """Everything about sound in one place."""
-        if self._service is None:
+        context = self._context
+        if context.services.sound_service is None:
             return
         if self.dialog is None:
             from app.gui.sound.dialog import SoundDialog
 
-            self.dialog = SoundDialog(self._settings, self._service, self._background, self._window)
+            self.dialog = SoundDialog(
+                self._settings, context.services.sound_service, context.background, context.window
+            )
             # What is said for a test is no turn of the conversation.
             self.dialog.tests.began.connect(lambda: self._manager.set_deaf(True))
             self.dialog.tests.ended.connect(lambda: self._manager.set_deaf(False))
             self.dialog.processing.changed.connect(self.set_processing)
-            self.dialog.talk_button.mode_changed.connect(self.set_talk_mode)
-            self.dialog.talk_button.hotkeys_changed.connect(self.set_hotkeys)
+            self.dialog.talk_button.mode_changed.connect(lambda mode: self._keep.change("talk_mode", mode))
+            self.dialog.talk_button.hotkeys_changed.connect(self._set_hotkeys)
             self.dialog.talk_button.keys_typed.connect(self.keys_typed)
         self.dialog.show_health(self._health)
         self.dialog.open_refreshed()
@@ -215,28 +196,32 @@ class SoundController(QObject):
         else:
             self._messages.clear_topic("hotkey")
 
-    def set_talk_mode(self, mode: str) -> None:
-        """How the talk button works from now on."""
-        self._settings.talk_mode = mode
-        self.talk_mode_changed.emit(mode)
-        self.changed.emit()
-
-    def set_hotkeys(self, talk: str, mute: str) -> None:
-        """The hotkeys from now on; empty for none."""
-        self._settings.talk_hotkey, self._settings.mute_hotkey = talk, mute
-        self.hotkeys_changed.emit(talk, mute)
-        self.changed.emit()
+    def _set_hotkeys(self, talk: str, mute: str) -> None:
+        self._keep.change("talk_hotkey", talk)
+        self._keep.change("mute_hotkey", mute)
 
     # -- from the session
 
-    def begin(self) -> None:
-        """A new conversation runs, or the last one is over: nothing is measured."""
+    def _follow_phase(self, phase: str) -> None:
+        """A new session runs, or the last one is over: nothing is measured."""
         self._health = None
         if self.dialog is not None:
             self.dialog.show_health(None)
+        if phase != "running":
+            self._dock.button.show_level(float("-inf"))
+            self._devices.microphone_level.clear()
+            self._devices.loudspeaker_level.clear()
 
-    def show_levels(self, event: e.LevelMeasured) -> None:
-        """Shows how loud both sides are."""
+    def _take(self, change: Change) -> None:
+        match change.event:
+            case e.LevelMeasured():
+                self._show_levels(change.event)
+            case e.DeviceChanged():
+                self._show_device(change.event)
+            case e.SoundMeasured():
+                self._show_health(change.event)
+
+    def _show_levels(self, event: e.LevelMeasured) -> None:
         self._dock.button.show_levels(event.user_dbfs, event.assistant_dbfs)
         if self._devices.isVisible():
             self._devices.microphone_level.set_level(event.user_dbfs, event.at, event.clipped)
@@ -244,15 +229,14 @@ class SoundController(QObject):
         if self.dialog is not None and self.dialog.isVisible():
             self.dialog.tests.show_level(event.user_dbfs, event.assistant_dbfs, event.at, event.clipped)
 
-    def apply(self, event: e.DeviceChanged | e.SoundMeasured) -> None:
-        """Shows what the edge tells."""
-        if isinstance(event, e.DeviceChanged):
-            level: Level = "error" if event.change == "lost" else "notice" if event.change == "back" else "warning"
-            self._messages.say(event.sentence, topic=event.kind, level=level)
-            self._news[event.kind].stop()
-            if shown_ms := self.news_ms.get(event.change):
-                self._news[event.kind].start(shown_ms)
-            return
+    def _show_device(self, event: e.DeviceChanged) -> None:
+        level: Level = "error" if event.change == "lost" else "notice" if event.change == "back" else "warning"
+        self._messages.say(event.sentence, topic=event.kind, level=level)
+        self._news[event.kind].stop()
+        if shown_ms := self.news_ms.get(event.change):
+            self._news[event.kind].start(shown_ms)
+
+    def _show_health(self, event: e.SoundMeasured) -> None:
         self._health = event
         if self.dialog is not None:
             self.dialog.show_health(event)

@@ -20,7 +20,8 @@ from app.gui.demo.stage_page import StagePage
 from app.gui.design.motion import timer
 from app.gui.state.background_tasks import log_fault
 from app.gui.state.session_manager import SessionManager
-from app.session.control import BackendChoice, SessionChoice, SessionFactory, UserError
+from app.gui.state.session_model import SessionModel
+from app.session.control import BackendChoice, SessionChoice, SessionFactory, SessionState, UserError
 
 MARGIN_SECONDS = 0.3
 """Audio kept before and after the speech in the recording that is fed to the cascade."""
@@ -43,9 +44,11 @@ class LiveTalk(QObject):
 
     def __init__(self, factory: SessionFactory, parent: QObject) -> None:
         super().__init__(parent)
-        self.manager = SessionManager(factory, self._on_event, self)
+        model = SessionModel(self)
+        self.manager = SessionManager(factory, model, self)
         self.manager.failed.connect(lambda sentence, _: self.failed.emit(sentence))
-        self.manager.phase_changed.connect(self._phase_changed)
+        model.arrived.connect(self._on_event)
+        model.phase_changed.connect(self._phase_changed)
         self._mute = timer(self, RELEASE_MS, lambda: self.manager.want(muted=True))
         self._forget()
 
@@ -142,8 +145,13 @@ class Visitor(QObject):
         self.live.answered.connect(self._answered)
         self.live.ready.connect(self._ready)
         self.live.failed.connect(self._failed)
-        self.live.manager.backends.taken.connect(self._taken)
-        self.live.manager.backends.refused.connect(lambda _, sentence: stage.hint.show_text(sentence))
+        self.live.manager.settled.connect(self._taken)
+        self.live.manager.model.published.connect(self._show_refusal)
+
+    def _show_refusal(self, before: SessionState, after: SessionState) -> None:
+        for refusal in after.refused:
+            if refusal not in before.refused:
+                self._stage.hint.show_text(refusal.sentence)
 
     def begin(self) -> None:
         """Shows the page and starts a session; the talk button is enabled once the session is ready."""

@@ -8,15 +8,14 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from app.gui.models.downloads import ModelsController
-from app.gui.models.model_list import is_local
 from app.gui.models.model_lists import ModelLists
-from app.gui.state.choice import is_router
 from app.gui.widgets.buttons import LinkButton
 from app.gui.widgets.form import add_items, bold, column, progress_bar, push_button, row, set_share, wrapped
 from app.gui.widgets.panel import Boxed, Quiet
 from app.services.machine_service import MachineView
 from app.services.model_service import ModelView
 from app.session.control import BackendChoice
+from app.untrusted.proxies import on_this_machine
 
 
 class ModelOffer(QWidget):
@@ -155,10 +154,10 @@ class ModelCard(Boxed):
     def _cost(self) -> str:
         choice = self._choice
         view = self._lists.views.get(choice.provider)
-        if is_router(choice):
-            return self.tr("Each question goes to the model that your table names for it.")
         if view is not None and view.wants_key:
             return self.tr("It runs in the cloud: what you say is sent there as text, and billed to your account.")
-        if choice.provider == "embedded" or is_local(choice.base_url or (view.url if view is not None else "") or ""):
+        if choice.provider == "embedded" or on_this_machine(
+            choice.base_url or (view.url if view is not None else "") or ""
+        ):
             return self.tr("It runs on this machine, and costs nothing.")
         return self.tr("It runs on a server that you have entered: what you say is sent there as text.")

@@ -1,19 +1,18 @@
-"""Folds a conversation's events into the data behind the timeline and the request table. No Qt.
+"""The items of the timeline, from a session's events and revisions. No Qt.
 
-Apart from the latency figures (`app.conversation.record.latency`), `Activity` is the inspector's only data source. Its
-lists are sorted by start time; `things.between` finds the items in view.
+The lists are sorted by start time; `things.between` finds the items in view.
 """
 
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterable
 from itertools import chain
 from typing import Any
 
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS
-from app.conversation.record.revisions import RevisionLog
+from app.conversation.record.record import Change
+from app.conversation.record.revisions import Revision
 from app.gui.inspector.things import (
     ROWS,
     Answer,
@@ -23,7 +22,6 @@ from app.gui.inspector.things import (
     Lateness,
     Levels,
     Partial,
-    Request,
     RequestBar,
     Swap,
     Taken,
@@ -38,7 +36,6 @@ from app.gui.inspector.things import (
 KEPT_SECONDS = 1800.0
 PRUNED_SECONDS = 30.0
 """Interval between removals of old items."""
-MOST_REQUESTS = 512
 LOOKED_BACK = 64
 """Number of recent turns or bars among which to look for the one that an event refers to."""
 LONGEST_PARTIAL = 240
@@ -54,9 +51,9 @@ AssistantEvent = e.AssistantStarted | e.AssistantSaid | e.AssistantCorrected | H
 
 
 class Activity:
-    """The current session's timeline, plus the requests from the conversation's earlier sessions.
+    """The current session's timeline.
 
-    Call `begin` before a session, `apply` with each event and `end` after it. Items older than `kept_seconds` are
+    Call `begin` before a session, `apply` with each change and `end` after it. Items older than `kept_seconds` are
     dropped.
     """
 
@@ -64,21 +61,10 @@ class Activity:
         self.kept_seconds = kept_seconds
         self.changes = 0
         """Incremented on every change, so that views know when to update."""
-        self.requests: list[Request] = []
-        """The conversation's last `MOST_REQUESTS` requests, oldest first."""
-        self._count = 0
-        self._revisions = RevisionLog(Request, MOST_REQUESTS)
         self.begin()
 
-    def begin(self, *, first: bool = True) -> None:
-        """Starts a session. Each session numbers its turns and revisions from 1.
-
-        `first`: whether this is the first session of a different conversation. If so, earlier requests are dropped.
-        """
-        self._stop_requests()
-        if first:
-            self.requests.clear()
-        self._revisions.clear()
+    def begin(self) -> None:
+        """Starts a session. Each session numbers its turns and revisions from 1."""
         self.changes += 1
         self.now = 0.0
         """Time of the latest event, in seconds of the session."""
@@ -104,19 +90,11 @@ class Activity:
 
     def end(self) -> None:
         """Ends the session, closing every item that is still open."""
-        self._stop_requests()
         self.changes += 1
         things: tuple[UserTurn | Answer | RequestBar, ...] = (*self.turns, *self.answers, *self.bars)
         for thing in things:
             if thing.end is None:
                 thing.close(self.now)
-
-    def add_past(self, events: Iterable[e.Event]) -> None:
-        """Adds the requests from a past session's events, and clears the timeline."""
-        self.begin(first=False)
-        for event in events:
-            self.apply(event)
-        self.begin(first=False)
 
     @property
     def oldest(self) -> float:
@@ -138,11 +116,11 @@ class Activity:
         place = things.index(thing) + (1 if forward else -1)
         return things[place] if 0 <= place < len(things) else None
 
-    def apply(self, event: e.Event) -> None:
-        """Updates the state from one event."""
+    def apply(self, change: Change) -> None:
+        """Takes in an event and its revision."""
+        event, revision = change.event, change.revision
         self.now = max(self.now, event.at)
         self.changes += 1
-        request = self._revisions.apply(event)
         match event:
             case e.LevelMeasured(at, user_dbfs, assistant_dbfs, late_ms):
                 self.levels.add(at, user_dbfs, assistant_dbfs)
@@ -177,8 +155,8 @@ class Activity:
                 self._add_trouble(at, "failure", 0, sentence)
             case e.OracleFed() | e.OracleTaken():
                 self._feed(event)
-            case _ if request is not None:
-                self._apply_request(event, request)
+            case _ if revision is not None:
+                self._apply_request(event, revision)
 
     def _add_trouble(self, at: float, what: Fault, amount: float, sentence: str = "") -> None:
         insort(self.troubles, Trouble(at, what, amount, sentence), key=by_start)
@@ -254,7 +232,7 @@ class Activity:
                 answer.close(at)
 
     def _say(self, answer: Answer, event: e.AssistantSaid) -> None:
-        """Distributes the words by length over the time since the previous ones, and marks the request as spoken."""
+        """Distributes the words by length over the time since the previous ones."""
         texts = event.text.split()
         if texts and event.glued and answer.words:
             answer.words[-1] = Word(answer.words[-1].at, answer.words[-1].text + texts.pop(0))
@@ -265,23 +243,12 @@ class Activity:
             so_far += len(text)
         if event.text.strip():
             answer.known_until = event.at
-        request = self._revisions.get(event.revision)
-        if request is not None:
-            request.spoken = True
 
     # -- the requests
 
-    def _stop_requests(self) -> None:
-        for request in self._revisions.revisions:
-            request.end_reason = request.end_reason or "stopped"
-
-    def _apply_request(self, event: e.Event, request: Request) -> None:
+    def _apply_request(self, event: e.Event, request: Revision) -> None:
         match event:
             case e.OracleRequested(at=at):
-                self._count += 1
-                request.place = self._count
-                self.requests.append(request)
-                del self.requests[:-MOST_REQUESTS]
                 self._add_bar(RequestBar(request, at, request.secondary))
             case e.OracleHandedOver(at=at):
                 before = self._bar_of(request.number)

@@ -35,12 +35,14 @@ from app.conversation.record.latency import (
     slow_beyond,
     why_slow,
 )
+from app.gui.design.model_look import model_words
 from app.gui.design.plain import PlainLabel, named, set_tip
 from app.gui.inspector.latency_charts import MOST_BARS, LatencyBar, LatencyStrip, piece_colour
+from app.gui.state.session_model import SessionModel
 from app.gui.widgets import form
 from app.gui.widgets.buttons import SlimButton
 from app.gui.widgets.form import bold, set_up_table, wrapped
-from app.gui.widgets.formats import backend_words, clock_words, seconds_words
+from app.gui.widgets.formats import clock_words, seconds_words
 from app.gui.widgets.panel import Quiet
 
 TWO_COLUMNS_LETTERS = 120
@@ -230,16 +232,17 @@ def _cells(time: float | None, times: Sequence[float]) -> list[str]:
 
 
 class LatencyView(QScrollArea):
-    """The Latency page, which displays `stages`. Call `refresh` whenever they may have changed.
+    """The Latency page, which displays the stages of the session's answers. Call `refresh` whenever they may have
+    changed.
 
     `cost`: returns a summary of token usage and cost.
     """
 
-    def __init__(self, stages: Stages, cost: Callable[[], str], parent: QWidget) -> None:
+    def __init__(self, model: SessionModel, cost: Callable[[], str], parent: QWidget) -> None:
         super().__init__(parent)
-        self._stages, self._cost = stages, cost
+        self._model, self._cost = model, cost
         self._picked = 0  # the turn whose answer is shown, or 0 for the newest answer
-        self._changes = -1
+        self._shown_of: tuple[object, int] = (None, -1)
         self.setAccessibleName(self.tr("Latency"))
         body = self._body = QWidget(self)
         self.words = LatencyWords(self)
@@ -295,14 +298,18 @@ class LatencyView(QScrollArea):
         """Shows the answer to `turn`. Selecting the newest one makes the page follow new answers."""
         answers = self._stages.answers
         self._picked = 0 if answers and answers[-1].turn == turn else turn
-        self._changes = -1
+        self._shown_of = (None, -1)
         self.refresh()
 
+    @property
+    def _stages(self) -> Stages:
+        return self._model.record.stages
+
     def refresh(self) -> None:
-        """Updates the page from `stages`."""
+        """Updates the page."""
         self._show_conversation()
-        if self._stages.changes != self._changes:
-            self._changes = self._stages.changes
+        if (self._stages, self._stages.changes) != self._shown_of:
+            self._shown_of = self._stages, self._stages.changes
             self._show_answers()
 
     @property
@@ -321,7 +328,7 @@ class LatencyView(QScrollArea):
         if answer is not None:
             newest = self.tr("The last answer")
             head = newest if answer is answers[-1] else self.tr("The answer to turn {0}").format(answer.turn)
-            self.head.setText(" · ".join(filter(None, (head, backend_words(answer.backend, answer.model)))))
+            self.head.setText(" · ".join(filter(None, (head, model_words(answer.backend, answer.model)))))
             self.sentence.setText(self.words.response(answer))
             self.bar.show_wait(answer.wait)
             self.why.setText(self.words.why(why_slow(answer, answers), answer, culprit(answer, ())))
@@ -372,5 +379,5 @@ class LatencyView(QScrollArea):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "copy_button"):
-            self._changes = -1
+            self._shown_of = (None, -1)
             self.refresh()

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPalette
 
 from app.gui.design.look import Look, blend
-from app.gui.design.model_colours import model_colour
+from app.gui.design.model_look import model_colour
 from app.gui.inspector.things import Backend, Word
 
 Lane = Literal["you", "words", "backend", "secondary", "oracle", "kame", "trouble"]
@@ -47,7 +47,7 @@ class Colours:
         self.backend: Callable[[Backend], QColor] = cache(self._backend)
 
     def _backend(self, backend: Backend) -> QColor:
-        return model_colour(*backend, self.dark) if any(backend) else self.dim
+        return model_colour(*backend)
 
     def on(self, colour: QColor) -> QColor:
         """Returns a text colour that is readable on `colour`."""

@@ -16,6 +16,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QImage, QPainter, QPen, QPolygonF
 
 from app.gui.design.look import blend
+from app.gui.design.model_look import model_name
 from app.gui.inspector.activity import Activity
 from app.gui.inspector.layout import Lane, Layout, Strip, flow
 from app.gui.inspector.things import Answer, RequestBar, Thing, UserTurn, between
@@ -318,7 +319,7 @@ class TimelinePainter:
     def _paint_label(self, bar: RequestBar, place: Place, room: float) -> None:
         """Labels a bar with the request number, and with the model if it has changed and there is room."""
         letters, colours = self._letters, self._colours
-        number, model = str(bar.request.number), bar.request.model or bar.request.backend
+        number, model = str(bar.request.number), model_name(bar.request.backend, bar.request.model)
         y = place.top + (place.height + letters.height) / 2 - letters.descent
         inside = place.height >= letters.ascent and bar.first is not None and not bar.past
         right = place.tail

@@ -5,21 +5,22 @@ Pages other than the timeline are built the first time they are shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QTabBar, QToolButton, QWidget
 
-from app.conversation import events as e
-from app.conversation.record.latency import Stages, figures
+from app.conversation.record.latency import figures
+from app.conversation.record.record import Change
 from app.gui.design.motion import timer
 from app.gui.design.plain import named
 from app.gui.design.theme import tokens
 from app.gui.inspector.activity import Activity
 from app.gui.inspector.timeline_page import TimelinePage
 from app.gui.shell.status_line import StatusLine
+from app.gui.state.session_model import SessionModel
 from app.gui.widgets.form import column
 
 if TYPE_CHECKING:
@@ -32,20 +33,16 @@ ENOUGH_ANSWERS = 3
 
 
 class InspectorPane(QWidget):
-    """The inspector's tabs and their data: `activity`, and `stages` with the latency of each answer.
+    """The inspector's tabs, which follow `model`, and `activity`, the timeline's items. Call `attach` first."""
 
-    Call `attach` first. Then call `begin` when a session starts, `apply` with each event, `settle` after each batch of
-    events, and `end` when the session ends.
-    """
-
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, model: SessionModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._model = model
         self.activity = Activity()
-        self.stages = Stages()
         self.timeline = TimelinePage(self.activity, self)
         self.latency: LatencyView | None = None
         self.requests: RequestsPage | None = None
-        self._stage_changes = -1
+        self._stages_shown: tuple[object, int] = (None, -1)
         self._timer = timer(self, REFRESH_MS, self._refresh)
         self.tabs = named(QTabBar(self), self.tr("Parts of the inspector"))
         self.tabs.setDrawBase(False)
@@ -63,52 +60,49 @@ class InspectorPane(QWidget):
         unit, tabs = tokens().unit, (self.tabs, 0, Qt.AlignmentFlag.AlignLeft)
         column(tabs, self.pages, within=self, spacing=unit, margins=(2 * unit, 0, 2 * unit, 0), stretch=1)
         self.tabs.currentChanged.connect(lambda _: self._show_page())
+        model.began.connect(lambda _: self._begin())
+        model.ended.connect(lambda _: self._end())
+        model.past_added.connect(lambda _: self._empty())
+        model.cleared.connect(self._clear)
 
     def attach(self, action: QAction, status: StatusLine) -> None:
         """Connects the pane to the `action` that shows and hides it, and to the status line."""
         self._action, self._status = action, status
         status.latency_wanted.connect(self.open_latency)
+        self._model.follow(self._take, self._settle)
 
     # -- the session
 
-    def begin(self, *, first: bool) -> None:
-        """Starts a session. `first`: whether it is the first session of a different conversation."""
-        self.stages.begin()
+    def _begin(self) -> None:
         if self.latency is not None:
             self.latency.pick(0)  # turns are numbered from 1 in each session
-        self._empty(first=first)
+        self._empty()
 
-    def forget(self) -> None:
-        """Clears the timeline and requests before another conversation is shown. A session may still be running."""
-        self._empty(first=True)
-        self.end()
+    def _clear(self) -> None:
+        """Another conversation is going to be shown; a session may still be running."""
+        self._empty()
+        self._end()
 
-    def _empty(self, *, first: bool) -> None:
-        self.activity.begin(first=first)
+    def _empty(self) -> None:
+        self.activity.begin()
         self.timeline.view.begin()
-        self.settle()
+        self._settle()
 
-    def end(self) -> None:
-        """Ends the session. The timeline remains visible."""
+    def _end(self) -> None:
+        """The session has ended. Its timeline remains visible."""
         self.activity.end()
         self.timeline.view.end()
 
-    def apply(self, event: e.Event, *, shown: bool = True) -> None:
-        """Processes an event. `shown`: whether the session's conversation is currently displayed."""
-        self.stages.apply(event)
-        if shown:
-            self.activity.apply(event)
-            self.timeline.view.edge.update(event.at)
+    def _take(self, change: Change) -> None:
+        if self._model.in_view:
+            self.activity.apply(change)
+            self.timeline.view.edge.update(change.event.at)
 
-    def add_past(self, events: Iterable[e.Event]) -> None:
-        """Adds the requests from a past session's events, and clears the timeline."""
-        self.activity.add_past(events)
-        self.settle()
-
-    def settle(self) -> None:
+    def _settle(self) -> None:
         """Updates the views after a batch of events."""
-        if self.stages.changes != self._stage_changes:
-            self._stage_changes, answers = self.stages.changes, self.stages.answers
+        stages = self._model.record.stages
+        if (stages, stages.changes) != self._stages_shown:
+            self._stages_shown, answers = (stages, stages.changes), stages.answers
             enough = len(answers) >= ENOUGH_ANSWERS
             last = answers[-1].response if answers else None
             self._status.show_latency(last, figures(a.response for a in answers) if enough else None)
@@ -174,11 +168,11 @@ class InspectorPane(QWidget):
     def _make_latency(self) -> QWidget:
         from app.gui.inspector.latency import LatencyView
 
-        self.latency = LatencyView(self.stages, self._status.usage_summary, self)
+        self.latency = LatencyView(self._model, self._status.usage_summary, self)
         return self.latency
 
     def _make_requests(self) -> QWidget:
         from app.gui.inspector.requests import RequestsPage
 
-        self.requests = RequestsPage(self.activity, self)
+        self.requests = RequestsPage(self._model, self)
         return self.requests

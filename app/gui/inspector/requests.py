@@ -14,11 +14,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QTableView, QWidget
 
-from app.gui.design.model_colours import model_colour
+from app.conversation.record.revisions import Revision
+from app.gui.design.model_look import model_colour, model_name
 from app.gui.design.plain import named, set_tip
-from app.gui.design.theme import tokens
-from app.gui.inspector.activity import Activity
-from app.gui.inspector.things import Request
+from app.gui.state.session_model import SessionModel
 from app.gui.widgets import form
 from app.gui.widgets.buttons import SlimButton
 from app.gui.widgets.form import set_up_table
@@ -30,6 +29,8 @@ MODEL, END = 2, 9
 UNKNOWN = "–"
 SORT_ROLE = Qt.ItemDataRole.UserRole
 SWATCH_PX = 10
+MOST_IN_A_SESSION = 1_000_000
+"""More requests than any session has, for sorting by session first."""
 MODEL_LETTERS, NUMBER_LETTERS = 22, 6
 """Minimum column widths in characters. A column is wider if its title requires it."""
 
@@ -42,12 +43,12 @@ class Cell(NamedTuple):
 
 
 class RequestsPage(QWidget):
-    """A table of the requests in `activity`. Call `refresh` whenever they may have changed."""
+    """A table of the conversation's requests. Call `refresh` whenever they may have changed."""
 
-    def __init__(self, activity: Activity, parent: QWidget | None = None) -> None:
+    def __init__(self, session: SessionModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._activity = activity
-        self._requests: list[Request] = []
+        self._session = session
+        self._requests: list[Revision] = []
         self._states: list[tuple[object, ...]] = []
         self._columns = self._titles()
         self._model = QStandardItemModel(0, len(self._columns), self)
@@ -95,13 +96,15 @@ class RequestsPage(QWidget):
 
     def refresh(self) -> None:
         """Updates the table, rewriting only the rows that have changed."""
-        requests = self._activity.requests
-        gone = sum(not requests or request.place < requests[0].place for request in self._requests)
+        requests = self._session.revisions
+        kept = set(requests)
+        gone = next((place for place, one in enumerate(self._requests) if one in kept), len(self._requests))
         self._model.removeRows(0, gone)
         self._requests, self._states = list(requests), self._states[gone:]
         for row, request in enumerate(requests):
             # Changes whenever any of the row's text changes.
-            state = (request.status, request.spoken, request.secondary, len(request.text), request.counted is None)
+            counted = request.counted is not None
+            state = (request, request.status, request.spoken, request.secondary, len(request.text), counted)
             if row == len(self._states):
                 self._states.append(())
             if state != self._states[row]:
@@ -112,14 +115,14 @@ class RequestsPage(QWidget):
         self.copy_button.setEnabled(bool(count))
         self.count.setText(self.tr("1 request") if count == 1 else self.tr("{0} requests").format(f"{count:,}"))
 
-    def _write(self, row: int, request: Request) -> None:
+    def _write(self, row: int, request: Revision) -> None:
         for place, cell in enumerate(self._cells(request)):
             item = QStandardItem(cell.text)
             item.setData(cell.key, SORT_ROLE)
             side = Qt.AlignmentFlag.AlignLeft if place in (MODEL, END) else Qt.AlignmentFlag.AlignRight
             item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
             if place == MODEL:
-                colour = model_colour(request.backend, request.model, tokens().dark)
+                colour = model_colour(request.backend, request.model)
                 item.setData(colour, Qt.ItemDataRole.DecorationRole)
             self._model.setItem(row, place, item)
 
@@ -166,15 +169,16 @@ class RequestsPage(QWidget):
             (self.tr("End"), ""),
         ]
 
-    def _cells(self, request: Request) -> tuple[Cell, ...]:
+    def _cells(self, request: Revision) -> tuple[Cell, ...]:
         """Returns the cells of a request's row."""
         first, counted = request.first_word_seconds, request.counted
         about = "" if counted is None or counted.counted else "≈ "
         cost = None if counted is None else counted.cost
-        name, end = request.model or request.backend, self._end(request)
+        name, end = model_name(request.backend, request.model), self._end(request)
+        place = request.talk * MOST_IN_A_SESSION + request.number
         return (
-            Cell(str(request.number), request.place),
-            Cell(str(request.turn), request.place),
+            Cell(str(request.number), place),
+            Cell(str(request.turn), place),
             Cell(name, name.lower()),
             Cell(str(request.asked_words), request.asked_words),
             Cell(UNKNOWN if first is None else wait(first), -1.0 if first is None else first),
@@ -185,7 +189,7 @@ class RequestsPage(QWidget):
             Cell(end, end),
         )
 
-    def _end(self, request: Request) -> str:
+    def _end(self, request: Revision) -> str:
         """Returns the outcome of a request, or its state while it is running."""
         status = request.status
         if request.spoken and status != "failed":

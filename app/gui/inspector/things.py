@@ -92,17 +92,6 @@ class Answer(Speech):
 
 
 @dataclass(slots=True, eq=False)
-class Request(Revision):
-    """A request to a model.
-
-    `spoken`: whether any part of its answer has been spoken. `place`: its sequence number across all sessions.
-    """
-
-    spoken: bool = False
-    place: int = 0
-
-
-@dataclass(slots=True, eq=False)
 class RequestBar:
     """The period during which a request was active in one of the two lanes.
 
@@ -113,7 +102,7 @@ class RequestBar:
     - `rows`: the bar's row for each possible number of rows
     """
 
-    request: Request
+    request: Revision
     start: float
     secondary: bool
     end: float | None = None

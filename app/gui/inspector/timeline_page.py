@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QPushButton, QSizePolicy, QWidget
 
 from app.gui.design.look import Look, draw_rounded, painter_on, set_ink
+from app.gui.design.model_look import model_words
 from app.gui.design.plain import LegendLabel, named, set_tip
 from app.gui.design.theme import tokens
 from app.gui.inspector.activity import Activity
@@ -21,7 +22,6 @@ from app.gui.inspector.view_range import USUAL_SECONDS, LiveEdge
 from app.gui.widgets import form
 from app.gui.widgets.buttons import SlimButton
 from app.gui.widgets.file_dialogs import ask_picture
-from app.gui.widgets.formats import backend_words
 from app.gui.widgets.panel import ElidedLabel
 
 MOST_IN_LEGEND = 4
@@ -99,7 +99,7 @@ class TimelinePage(QWidget):
             while names and self.legend.sizeHint().width() > room:
                 del names[0]
                 self.legend.show_names(names)
-            self.legend.setAccessibleDescription(", ".join(backend_words(*backend) for backend in backends))
+            self.legend.setAccessibleDescription(", ".join(model_words(*backend) for backend in backends))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 
 from app.conversation.events import SpeechRule
+from app.gui.design.model_look import model_words
 from app.gui.inspector.activity import Activity
 from app.gui.inspector.layout import Lane
 from app.gui.inspector.things import Answer, Fed, Partial, RequestBar, Swap, Taken, Thing, Trouble, UserTurn
-from app.gui.widgets.formats import backend_words, clock_words, wait
+from app.gui.widgets.formats import clock_words, wait
 
 
 class TimelineWords(QObject):
@@ -70,7 +71,7 @@ class TimelineWords(QObject):
                     "handed": self.tr("{0}: switched to {1}"),
                     "frontend": self.tr("{0}: the voice engine {1} listens and speaks from here on"),
                 }[thing.what]
-                return words.format(at, thing.name if backend is None else backend_words(*backend))
+                return words.format(at, thing.name if backend is None else model_words(*backend))
             case Trouble():
                 words = {
                     "late": self.tr("{0}: a frame was late by {1} ms"),
@@ -140,13 +141,11 @@ class TimelineWords(QObject):
     def _request(self, bar: RequestBar, now: float) -> str:
         request = bar.request
         asked = self.tr("the complete turn") if request.final else self._count(request.asked_words)
-        at, who = clock_words(request.requested_at, tenths=True), backend_words(*bar.backend)
+        at, who = clock_words(request.requested_at, tenths=True), model_words(*bar.backend)
         first = self.tr("Thought {0}, {1}: asked on {2} at {3}").format(request.number, who, asked, at)
         parts = [self.tr("Comparison: {0}").format(first) if bar.secondary else first]
         if request.handed_over_at is not None:
             parts.append(self.tr("took over at {0}").format(clock_words(request.handed_over_at, tenths=True)))
-        if request.kind:
-            parts.append(self.tr("chosen by the router"))
         if request.first_word_seconds is not None:
             parts.append(self.tr("first words after {0}").format(wait(request.first_word_seconds)))
             parts.append(self._count(request.words))

@@ -1,12 +1,9 @@
 """The mini window: the talk button, the latest words, the model's name, and three buttons.
 
-The latest words, collected from the session's events, fill as many lines as fit; earlier text is replaced by "…".
+The latest words fill as many lines as fit; earlier text is replaced by "…".
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import Literal
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -23,14 +20,15 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QSizePolicy, QWidget
 
-from app.conversation import events as e
+from app.conversation.record.transcript import Turn
 from app.gui.design.fonts import set_size
 from app.gui.design.icons import IconButton
-from app.gui.design.look import draw_rounded, painter_on, set_ink
-from app.gui.design.model_colours import model_colour
+from app.gui.design.look import draw_rounded, painter_on
 from app.gui.design.motion import timer
 from app.gui.design.plain import PlainLabel, draw_words, elided, named
 from app.gui.design.theme import tokens
+from app.gui.models.current_model import ShownModel
+from app.gui.models.model_pill import paint_dot
 from app.gui.sound.talk_button import TalkButton
 from app.gui.sound.talk_dock import MuteButton
 from app.gui.widgets.form import column, row
@@ -92,59 +90,30 @@ class ModelName(PlainLabel):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
-        self._provider = ""
+        self._model: ShownModel | None = None
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
-    def show_model(self, provider: str, name: str) -> None:
-        """Shows a model's name. Provider and name together determine the colour."""
-        self._provider = provider
-        self.setText(name)
-        self.setAccessibleName(self.tr("Model: {0}").format(name))
+    def show_model(self, model: ShownModel) -> None:
+        """Shows a model's name and colour."""
+        self._model = model
+        self.setText(model.name)
+        self.setAccessibleName(self.tr("Model: {0}").format(model.name))
         self.update()
 
-    def colour(self) -> QColor:
-        """Returns the model's colour."""
-        return model_colour(self._provider, self.text(), tokens().dark)
+    def colour(self) -> QColor | None:
+        """Returns the model's colour, or None if it has none yet."""
+        return self._model.colour() if self._model is not None else None
 
     def paintEvent(self, event: QPaintEvent) -> None:
         with painter_on(self) as painter:
-            set_ink(painter, fill=self.colour())
-            painter.drawEllipse(QRectF(0, (self.height() - DOT_PX) / 2, DOT_PX, DOT_PX))
+            if self._model is not None:
+                paint_dot(painter, self._model, QRectF(0, (self.height() - DOT_PX) / 2, DOT_PX, DOT_PX))
             room = self.rect().adjusted(DOT_PX + GAP_PX, 0, 0, 0)
             draw_words(painter, room, self.text(), QColor(tokens().dim))
 
 
 MOST_LETTERS = 400
-"""Number of characters kept, which is more than fit into the window."""
-
-
-@dataclass(slots=True)
-class LastWords:
-    """Collects the latest words: `text`, spoken by `speaker`. Empty until something has been said."""
-
-    speaker: Literal["user", "assistant"] = "user"
-    text: str = ""
-    _answer: str = ""
-    _answered: int = 0
-
-    def begin(self) -> None:
-        """Resets the state for a new session."""
-        self.speaker, self.text, self._answer, self._answered = "user", "", "", 0
-
-    def apply(self, event: e.Event) -> None:
-        """Processes an event."""
-        match event:
-            case e.TranscriptPartial(text=text) | e.TranscriptFinal(text=text) if text.strip():
-                self.speaker, self.text = "user", text[-MOST_LETTERS:]
-            case e.UserBackchannel() if self._answer:
-                self.speaker, self.text = "assistant", self._answer  # the response continues after a backchannel
-            case e.AssistantSaid(turn=turn, text=text, glued=glued):
-                if turn != self._answered:
-                    self._answered, self._answer = turn, ""
-                apart = "" if glued or not self._answer else " "
-                self._answer = f"{self._answer}{apart}{text}"[-MOST_LETTERS:]
-                self.speaker, self.text = "assistant", self._answer
-
+"""Number of characters shown, which is more than fit into the window."""
 
 WIDTH_PX, HEIGHT_PX = 360, 120
 USUAL_LINE_PX = 17
@@ -211,10 +180,11 @@ class MiniWindow(QWidget):
         self.mute.confirm(muted)
         self.silence.setVisible(can_silence)
 
-    def show_words(self, words: LastWords) -> None:
-        """Shows the latest words or, if there are none yet, the talk button's state and hint."""
+    def show_words(self, turn: Turn | None) -> None:
+        """Shows the latest words, those of `turn`; if there are none yet, the talk button's state and hint."""
         state = ", ".join(part for part in (self.button.text(), self.button.hint) if part)
-        self.words.show_words(words.text or state, dim=not words.text or words.speaker == "user")
+        text = turn.text[-MOST_LETTERS:] if turn is not None else ""
+        self.words.show_words(text or state, dim=turn is None or turn.speaker == "user")
 
     # -- placement
 

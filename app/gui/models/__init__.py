@@ -3,13 +3,14 @@
 Suggested reading order:
 
 - `downloads.py`: downloads in a background thread, with progress signals
-- `model_lists.py`: each provider's list of models, fetched in the background
+- `servers.py`: the user's own servers; `model_lists.py`: all places that offer models, their state and their models
 - `favourites.py`: the user's favourite back-ends and their shortcuts
-- `model_list.py`, `model_search.py`: the searchable model list; `model_pill.py`: the button that opens it
+- `current_model.py`: who answers and who is coming; `model_pill.py`: the button that shows it
+- `model_list.py`, `model_search.py`: the searchable model list; `place_panel.py`: connects to a place in it
 - `backend_fields.py`: input fields for a back-end's model and server
 - `local_models.py`, `server_form.py`, `machine_page.py`: the pages of the "Models and servers" dialog
   (`models_dialog.py`)
-- `model_question.py`: the dialog for picking a model, and the editor for the router's table
+- `model_question.py`: the dialog for picking a model
 - `frontend_bar.py`: the state of the front-end's weights and context
 - `style_dialog.py`: a conversation's persona, voice, length, tools and spending limit
 

@@ -66,11 +66,6 @@ class Favourites(QObject):
             for action, backend in zip(self.picks, self.backends, strict=True):
                 action.setChecked(backend == choice)
 
-    def words(self, choice: BackendChoice) -> str:
-        """Returns a back-end's display name."""
-        label = self._lists.label(choice.provider)
-        return f"{choice.model} ({label})" if choice.model else label
-
     def toggle(self, choice: BackendChoice) -> None:
         """Adds a back-end, unless the list is full, or removes it if it is already a favourite."""
         rest = tuple(one for one in self.backends if one != choice)
@@ -86,7 +81,7 @@ class Favourites(QObject):
             action.deleteLater()  # deferred, as this may be the action being triggered
         self.picks = []
         for number, choice in enumerate(self.backends, 1):
-            action = QAction(verbatim(self.words(choice)), self)
+            action = QAction(verbatim(self._lists.words(choice)), self)
             action.setCheckable(True)
             action.setChecked(choice == self._current)
             action.setShortcut(QKeySequence(f"Alt+{number}"))

@@ -9,8 +9,11 @@ from PySide6.QtWidgets import QProgressBar, QWidget
 
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS
+from app.conversation.record.record import Change
 from app.gui.design.plain import named
 from app.gui.models.downloads import ModelsController
+from app.gui.state.session_model import SessionModel
+from app.gui.state.settings_controller import SettingsController
 from app.gui.widgets.form import column, label_of, push_button, row, wrapped
 from app.gui.widgets.formats import clock_words
 from app.settings.declarations import Settings
@@ -22,6 +25,7 @@ class FrontEndBar(QWidget):
     - `weighty`: the front-ends that have weights
     - `missing`: returns a message about a front-end's missing weights, or an empty string if none are missing
     - `models`: the controller that downloads weights; None if downloads aren't available
+    - `keep`, `session`: tell when the front-end changes, and how much of its context is in use
     """
 
     download_wanted = Signal(str)
@@ -35,6 +39,8 @@ class FrontEndBar(QWidget):
         weighty: Sequence[str],
         missing: Callable[[str], str],
         models: ModelsController | None,
+        keep: SettingsController,
+        session: SessionModel,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -57,7 +63,10 @@ class FrontEndBar(QWidget):
         self.get_button.clicked.connect(lambda: self.download_wanted.emit(settings.frontend))
         if models is not None:
             models.arrived.connect(self._on_arrived)
-        self.forget_memory()
+        keep.follow("frontend", "weights_folder", does=lambda _: self.refresh())
+        session.follow(self._take)
+        session.began.connect(lambda _: self._forget_memory())
+        self._forget_memory()
         self.refresh()
 
     @property
@@ -74,15 +83,14 @@ class FrontEndBar(QWidget):
         self.note.say(missing)
         self.get_button.setVisible(bool(missing) and self._can_download)
 
-    def forget_memory(self) -> None:
+    def _forget_memory(self) -> None:
         """Resets the context gauge for a new session."""
         self.memory.setRange(0, 1)
         self.memory.setValue(0)
         self.memory.setFormat(self.tr("empty"))
 
-    def apply(self, event: e.Event) -> None:
-        """Updates the context gauge from a `ContextMeasured` event; ignores other events."""
-        if isinstance(event, e.ContextMeasured):
+    def _take(self, change: Change) -> None:
+        if isinstance(event := change.event, e.ContextMeasured):
             used, all_of_it = (clock_words(round(n * FRAME_SECONDS)) for n in (event.frames, event.capacity))
             self.memory.setRange(0, max(1, event.capacity))
             self.memory.setValue(event.frames)

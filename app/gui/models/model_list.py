@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
-import urllib.parse
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -24,18 +22,27 @@ from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOpti
 from app.gui.design.fonts import sized
 from app.gui.design.icons import paint_icon
 from app.gui.design.look import draw_rounded, set_ink
-from app.gui.design.model_colours import model_colour
+from app.gui.design.model_look import ModelId, known_colour, model_name
 from app.gui.design.plain import LONGEST_NAME, draw_words
 from app.gui.design.theme import tokens
-from app.gui.models.model_lists import ModelLists
-from app.gui.state.choice import LOCATED, MODELLED, is_router
+from app.gui.models.model_lists import ModelLists, Place
 from app.services.model_service import ModelView
-from app.session.control import ROUTER, BackendChoice
+from app.services.provider_keys import read_address
+from app.session.control import BackendChoice
 
-Section = Literal["chosen", "favourites", "here", "network", "cloud", "router", "download"]
-SECTIONS: tuple[Section, ...] = ("chosen", "favourites", "here", "network", "cloud", "router", "download")
-MOST_OF_A_PROVIDER = 6
-"""Maximum number of models listed per provider if the search field is empty."""
+Section = Literal["connect", "chosen", "favourites", "here", "servers", "cloud", "download"]
+SECTIONS: tuple[Section, ...] = ("connect", "chosen", "favourites", "here", "servers", "cloud", "download")
+State = Literal["usable", "keyless", "away", "connect", "download"]
+"""What picking a row does: its model answers, or first its key, its address, the connection or the download is needed.
+"""
+STATE_ICONS: dict[State, str] = {
+    "keyless": "key",
+    "away": "triangle-alert",
+    "connect": "plus",
+    "download": "download",
+}
+MOST_OF_A_PLACE = 6
+"""Maximum number of models listed per place if the search field is empty."""
 ROW_PX, HEADING_PX, PAD_PX, STAR_PX, DOT_PX = 36, 28, 10, 16, 8
 """Dimensions at the default text size."""
 
@@ -45,9 +52,9 @@ _NONE = QModelIndex()
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """A selectable model.
+    """A selectable model or place.
 
-    - `detail`: its provider or download size
+    - `detail`: where it is, or its download size
     - `keys`: its keyboard shortcut, or empty
     - `download`: its catalogue key if it must be downloaded first, else empty
     """
@@ -58,6 +65,7 @@ class ModelRow:
     detail: str = ""
     keys: str = ""
     download: str = ""
+    state: State = "usable"
 
     def matches(self, words: Sequence[str]) -> bool:
         """Returns whether the name and detail contain all `words`, which must be lowercase."""
@@ -75,7 +83,7 @@ def model_rows(
 ) -> list[ModelRow]:
     """Returns the rows that match `search`, sorted by section.
 
-    - `lists`: the models offered by each provider
+    - `lists`: the places and the models that each offers
     - `catalogue`: local models, installed or available for download
     - `favourites`: the favourites, in the order of their shortcuts
     - `current`: the current choice, which gets its own section if no other section contains it
@@ -83,27 +91,47 @@ def model_rows(
     """
     words = search.lower().split()
     models = [model for model in catalogue if model.kind == "llm"]
-    labels = {model.key: model.label for model in models}
     rows = [
-        ModelRow("favourites", choice, _name(choice, labels, lists), _detail(choice, lists), f"Alt+{number}")
+        ModelRow(
+            "favourites",
+            choice,
+            _name(choice, lists),
+            _detail(choice, lists),
+            f"Alt+{number}",
+            "",
+            _state(choice, lists),
+        )
         for number, choice in enumerate(favourites, 1)
     ]
-    rows += _embedded(models, lists, current)
-    for provider in lists.views:
-        if provider in MODELLED:
-            rows += _of_provider(provider, lists, recall(provider), everything=bool(words))
-    if ROUTER in lists.views:
-        rows.append(ModelRow("router", BackendChoice(ROUTER), lists.label(ROUTER)))
+    embedded = _embedded(models, lists, current)
+    rows += embedded
+    for place in lists.places(recall):
+        rows += _of_place(place, lists, everything=bool(words))
+    rows += [
+        ModelRow("servers", server.choice, server.name, server.choice.base_url, state="connect")
+        for server in lists.here
+    ]
     rows += [
         ModelRow(
-            "download", BackendChoice("embedded", model.key), model.label, f"{model.bytes / 1e9:.1f} GB", "", model.key
+            "download",
+            BackendChoice("embedded", model.key),
+            model.label,
+            f"{model.bytes / 1e9:.1f} GB",
+            "",
+            model.key,
+            "download",
         )
         for model in models
         if not model.usable and not model.fits
     ]
-    if current.provider in lists.views and all(row.choice != current for row in rows):
-        rows.append(ModelRow("chosen", current, _name(current, labels, lists), _detail(current, lists)))
+    listed = bool(embedded) and current == BackendChoice("embedded")  # the app picks one of them
+    if current.provider in lists.views and not listed and all(row.choice != current for row in rows):
+        state = _state(current, lists)
+        rows.append(ModelRow("chosen", current, _name(current, lists), _detail(current, lists), state=state))
     rows = [row for row in rows if row.matches(words)]
+    address = read_address(search)
+    if address and "compatible" in lists.views and all(row.choice.base_url != address for row in rows):
+        rows.append(ModelRow("connect", BackendChoice("compatible", "", address), address, state="connect"))
     return sorted(rows, key=lambda row: SECTIONS.index(row.section))
 
 
@@ -115,50 +143,45 @@ def _embedded(models: Sequence[ModelView], lists: ModelLists, current: BackendCh
     if not here:
         choice = current if current.provider == "embedded" else BackendChoice("embedded")
         return [ModelRow("here", choice, choice.model or label, label if choice.model else "")]
-    rows = [ModelRow("here", BackendChoice("embedded", model.key), model.label, label) for model in here]
-    if current == BackendChoice("embedded"):  # the app picks the model
-        rows.insert(0, ModelRow("here", current, label))
-    return rows
+    return [ModelRow("here", BackendChoice("embedded", model.key), model.label, label) for model in here]
 
 
-def _of_provider(provider: str, lists: ModelLists, known: BackendChoice, *, everything: bool) -> list[ModelRow]:
-    view = lists.views[provider]
-    place = known
-    if provider in LOCATED and not known.base_url:
-        place = BackendChoice(provider, known.model, view.url or "")
-        if not place.base_url:
-            return []  # a custom server without an address
-    section: Section = "cloud"
-    if provider in LOCATED:
-        section = "here" if is_local(place.base_url) else "network"
-    names = list(lists.offered(place))
-    if place.model and place.model not in names:
-        names.insert(0, place.model)
+def _of_place(place: Place, lists: ModelLists, *, everything: bool) -> list[ModelRow]:
+    known = place.known
+    state: State = {"keyless": "keyless", "away": "away"}.get(lists.state(known), "usable")  # type: ignore[assignment]
+    section: Section = "servers" if place.own else "here" if place.local else "cloud"
+    names = list(lists.offered(known))
+    if known.model and known.model not in names:
+        names.insert(0, known.model)
+    if state == "keyless" and not everything:
+        names = []  # they all need the same key
+    if not names:
+        shown = state != "usable" and (place.own or section == "cloud")
+        bare = BackendChoice(known.provider, "", known.base_url)
+        return [ModelRow(section, bare, place.label, known.base_url, state=state)] if shown else []
+    if state == "away" and not place.own and not known.model:
+        return []  # Ollama isn't there, and has never been used
     if not everything:
-        names = names[:MOST_OF_A_PROVIDER]
-    return [ModelRow(section, BackendChoice(provider, name, known.base_url), name, view.label) for name in names]
+        names = names[:MOST_OF_A_PLACE]
+    # An address that is the provider's own is left open, as it is in the settings.
+    view = lists.views[known.provider]
+    url = "" if not place.own and known.base_url == view.url and known.provider != "ollama" else known.base_url
+    return [
+        ModelRow(section, BackendChoice(known.provider, name, url), name, place.label, state=state) for name in names
+    ]
 
 
-def is_local(url: str) -> bool:
-    """Returns whether a URL's host is this machine: "localhost" or a loopback address."""
-    try:
-        host = urllib.parse.urlsplit(url).hostname or ""
-    except ValueError:
-        return False
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+def _state(choice: BackendChoice, lists: ModelLists) -> State:
+    state = lists.state(choice)
+    return state if state in ("keyless", "away") else "usable"
 
 
-def _name(choice: BackendChoice, labels: dict[str, str], lists: ModelLists) -> str:
-    return labels.get(choice.model, choice.model) or lists.label(choice.provider)
+def _name(choice: BackendChoice, lists: ModelLists) -> str:
+    return model_name("", choice.model) or lists.place_label(choice)
 
 
 def _detail(choice: BackendChoice, lists: ModelLists) -> str:
-    return lists.label(choice.provider) if choice.model and not is_router(choice) else ""
+    return lists.place_label(choice) if choice.model else ""
 
 
 class ModelListModel(QAbstractListModel):
@@ -181,14 +204,24 @@ class ModelListModel(QAbstractListModel):
     def heading(self, section: Section) -> str:
         """Returns the heading of a section."""
         return {
+            "connect": self.tr("Connect to"),
             "chosen": self.tr("Last chosen"),
             "favourites": self.tr("Favourites"),
             "here": self.tr("On this computer"),
-            "network": self.tr("On your network"),
+            "servers": self.tr("Your servers"),
             "cloud": self.tr("In the cloud"),
-            "router": self.tr("By kind of question"),
             "download": self.tr("To download"),
         }[section]
+
+    def note(self, row: ModelRow) -> str:
+        """Returns what a row's model needs before it can answer; empty for a usable one."""
+        return {
+            "usable": "",
+            "keyless": self.tr("needs a key"),
+            "away": self.tr("not reachable"),
+            "connect": self.tr("press Enter") if row.section == "connect" else self.tr("running here"),
+            "download": "",
+        }[row.state]
 
     def rowCount(self, parent: _Index = _NONE) -> int:
         return len(self.rows)
@@ -203,7 +236,7 @@ class ModelListModel(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return row.name if isinstance(row, ModelRow) else self.heading(row)
         if role == Qt.ItemDataRole.AccessibleTextRole and isinstance(row, ModelRow):
-            return ", ".join(filter(None, (row.name, row.detail, self.heading(row.section), row.keys)))
+            return ", ".join(filter(None, (row.name, row.detail, self.heading(row.section), self.note(row), row.keys)))
         return None
 
     def flags(self, index: _Index) -> Qt.ItemFlag:
@@ -235,7 +268,8 @@ class ModelListView(QListView):
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName(self.tr("Models"))
-        self.current = BackendChoice("")
+        self.current: ModelId = "", ""
+        self.model_id: Callable[[BackendChoice], ModelId] = lambda choice: (choice.provider, choice.model)
         self.favourites: Collection[BackendChoice] = ()
         self.busy_words = ""
         """Progress text of the running download, shown in the row of the model with the key `busy_key`."""
@@ -243,20 +277,26 @@ class ModelListView(QListView):
 
     def highlight_first(self) -> None:
         """Highlights the current model, or the first one if the current model isn't listed."""
-        models = [place for place, row in enumerate(self.rows.rows) if isinstance(row, ModelRow)]
-        current = [place for place in models if self._choice(place) == self.current]
+        models = [(place, row) for place, row in enumerate(self.rows.rows) if isinstance(row, ModelRow)]
+        current = [place for place, row in models if self.is_current(row)]
         if models:
-            self.setCurrentIndex(self.rows.index((current or models)[0]))
+            self.setCurrentIndex(self.rows.index(current[0] if current else models[0][0]))
+
+    def is_current(self, row: ModelRow) -> bool:
+        """Returns whether a row is that of the current model."""
+        return row.state != "download" and self.model_id(row.choice) == self.current
+
+    def star_current(self) -> None:
+        """Emits `starred` for the highlighted model."""
+        row = self.rows.row(self.currentIndex())
+        if row is not None and row.state not in ("connect", "download"):
+            self.starred.emit(row.choice)
 
     def wanted_height(self) -> int:
         """Returns the height required to show all rows, in pixels."""
         items = self.itemDelegate()
         option = QStyleOptionViewItem()
         return 8 + sum(items.sizeHint(option, self.rows.index(place)).height() for place in range(len(self.rows.rows)))
-
-    def _choice(self, place: int) -> BackendChoice | None:
-        row = self.rows.rows[place]
-        return row.choice if isinstance(row, ModelRow) else None
 
     def star_box(self, rect: QRect) -> QRect:
         """Returns the rectangle of the star in a row that occupies `rect`."""
@@ -267,7 +307,7 @@ class ModelListView(QListView):
         row = self.rows.row(index)
         if row is not None and event.button() == Qt.MouseButton.LeftButton:
             star = self.star_box(self.visualRect(index)).adjusted(-6, -6, 6, 6)
-            starred = star.contains(event.position().toPoint()) and not row.download
+            starred = star.contains(event.position().toPoint()) and row.state == "usable"
             (self.starred if starred else self.picked).emit(row.choice if starred else row)
         super().mouseReleaseEvent(event)
 
@@ -276,8 +316,8 @@ class ModelListView(QListView):
         control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and row is not None:
             self.picked.emit(row)
-        elif event.key() == Qt.Key.Key_D and control and row is not None and not row.download:
-            self.starred.emit(row.choice)
+        elif event.key() == Qt.Key.Key_D and control:
+            self.star_current()
         elif event.key() == Qt.Key.Key_Up and self.currentIndex().row() <= 1:
             self.left_above.emit()
         elif event.key() == Qt.Key.Key_Escape:
@@ -320,15 +360,20 @@ class _Rows(QStyledItemDelegate):
         box = QRectF(option.rect).adjusted(2, 1, -2, -1)
         lit = index == view.currentIndex()
         hover = bool(option.state & QStyle.StateFlag.State_MouseOver)
-        current = row.choice == view.current and not row.download
+        current = view.is_current(row)
         if current or lit or hover:
             draw_rounded(painter, box, shown.radius, fill=QColor(shown.accent_soft if current else shown.hover))
         if lit and view.hasFocus():
             draw_rounded(painter, box, shown.radius, inset=0.5, edge=QColor(shown.accent_text))
         room = option.rect.adjusted(PAD_PX, 0, -PAD_PX, 0)
-        set_ink(painter, fill=model_colour(row.choice.provider, row.name, shown.dark))
         middle = room.center().y() + 0.5
-        painter.drawEllipse(QRectF(room.left(), middle - DOT_PX / 2, DOT_PX, DOT_PX))
+        dot = QRectF(room.left(), middle - DOT_PX / 2, DOT_PX, DOT_PX)
+        colour = known_colour(*view.model_id(row.choice))
+        if current:
+            paint_icon(painter, "check", QColor(shown.accent_text), dot.adjusted(-4, -4, 4, 4))
+        elif colour is not None:
+            set_ink(painter, fill=colour)
+            painter.drawEllipse(dot)
         right = self._paint_right(painter, option.rect, row, lit or hover)
         self._paint_names(
             painter, QRect(room.left() + DOT_PX + 8, room.top(), right - room.left() - 24, room.height()), row
@@ -339,11 +384,13 @@ class _Rows(QStyledItemDelegate):
         shown, view = tokens(), self._view
         star = view.star_box(rect)
         kept = row.choice in view.favourites
-        if row.download:
-            paint_icon(painter, "download", QColor(shown.dim), QRectF(star))
+        if row.state != "usable":
+            paint_icon(painter, STATE_ICONS[row.state], QColor(shown.dim), QRectF(star))
         elif kept or lit:
             paint_icon(painter, "star", QColor(shown.accent_text if kept else shown.dim), QRectF(star))
-        words = view.busy_words if row.download and row.download == view.busy_key else row.keys
+        words = ", ".join(filter(None, (view.rows.note(row), row.keys)))
+        if row.download and row.download == view.busy_key:
+            words = view.busy_words
         painter.setFont(sized(view.font(), "caption"))
         painter.setPen(QColor(shown.dim))
         wide = QFontMetrics(painter.font()).horizontalAdvance(words)
@@ -354,7 +401,8 @@ class _Rows(QStyledItemDelegate):
     def _paint_names(self, painter: QPainter, room: QRect, row: ModelRow) -> None:
         view, name_font = self._view, self._view.font()
         wide = min(QFontMetrics(name_font).horizontalAdvance(row.name[:LONGEST_NAME]) + 2, room.width())
-        draw_words(painter, room, row.name, QColor(tokens().text), name_font)
+        ink = tokens().text if row.state in ("usable", "connect") else tokens().dim
+        draw_words(painter, room, row.name, QColor(ink), name_font)
         rest = room.adjusted(wide + 10, 0, 0, 0)
         if row.detail and rest.width() > 40:
             draw_words(painter, rest, row.detail, QColor(tokens().dim), sized(view.font(), "caption"))

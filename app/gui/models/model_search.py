@@ -9,12 +9,16 @@ from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
+from app.gui.design.model_look import ModelId
 from app.gui.design.motion import timer
 from app.gui.models.favourites import Favourites
-from app.gui.models.model_list import ModelListView, model_rows
+from app.gui.models.model_list import ModelListView, ModelRow, model_rows
 from app.gui.models.model_lists import ModelLists
+from app.gui.models.place_panel import PlacePanel
+from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import backend_choice
 from app.gui.widgets.form import column, search_field, wrapped
+from app.services.backend_service import BackendService
 from app.services.model_service import ModelView
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
@@ -26,14 +30,14 @@ Catalogue = Callable[[], Sequence[ModelView]]
 
 
 class ModelSearch(QWidget):
-    """A search field and a list of the matching models.
+    """A search field, a list of the matching models, and a panel for what a picked place needs before it can answer.
 
-    `catalogue`: returns all models in the catalogue, installed or not. `plain`: omits the router and models that must
-    be downloaded first.
+    `catalogue`: returns all models in the catalogue, installed or not. `plain`: omits models that must be downloaded
+    first. The address of a server may be typed or pasted into the search field.
     """
 
     picked = Signal(object)
-    """Emits the selected `ModelRow`."""
+    """Emits the selected `ModelRow`, whose model can answer or must be downloaded."""
     reshaped = Signal()
 
     def __init__(
@@ -42,6 +46,8 @@ class ModelSearch(QWidget):
         lists: ModelLists,
         favourites: Favourites,
         catalogue: Catalogue,
+        service: BackendService | None,
+        background: BackgroundTasks,
         parent: QWidget,
         *,
         plain: bool = False,
@@ -53,64 +59,100 @@ class ModelSearch(QWidget):
         self._plain = plain
         self._recall = partial(backend_choice, settings)
         self._current = BackendChoice("")
-        self.field = search_field(self, self.tr("Search models"))
+        self._picked = BackendChoice("")  # the row that the panel is open for
+        self.field = search_field(self, self.tr("Search models, or paste a server's address"))
         self.list = ModelListView(self)
-        self.empty = wrapped(self, text=self.tr("No match. “Models and servers” takes any model and server by name."))
+        self.list.model_id = lists.model_id
+        self.empty = wrapped(self, text=self.tr("No match. Paste a server's address to connect to it."))
+        self.panel = PlacePanel(service, lists, background, self)
         self._later = timer(self, SEARCH_AFTER_MS, self.refresh)
-        column(self.field, self.list, self.empty, within=self)
+        column(self.field, self.list, self.empty, self.panel, within=self)
         self.field.installEventFilter(self)
         self.field.textChanged.connect(lambda _: self._later.start())
-        self.list.picked.connect(self.picked)
+        self.list.picked.connect(self._pick)
         self.list.starred.connect(self._star)
         self.list.left_above.connect(self.field.setFocus)
+        self.panel.connected.connect(self._connected)
         lists.changed.connect(lambda *_: self.refresh() if self.isVisible() else None)
 
-    def open_with(self, current: BackendChoice) -> None:
-        """Clears the search, marks `current`, and fetches the lists of all providers that aren't cached."""
+    def open_with(self, current: BackendChoice, id: ModelId | None = None) -> None:
+        """Clears the search, marks `current`, and fetches the lists of all places that aren't cached.
+
+        `id`: what events call `current`, if its model is known only from there.
+        """
         with QSignalBlocker(self.field):
             self.field.clear()
-        for provider in self._lists.views:
-            self._lists.ask(self._recall(provider))
-        self.show_current(current)
+        self.panel.hide()
+        for place in self._lists.places(self._recall):
+            self._lists.ask(place.known, fresh=self._lists.state(place.known) == "away")
+        self._lists.look_around()
+        self.show_current(current, id)
 
-    def show_current(self, current: BackendChoice) -> None:
+    def show_current(self, current: BackendChoice, id: ModelId | None = None) -> None:
         """Marks the current model."""
         self._current = current
+        self.list.current = id or self._lists.model_id(current)
         self.refresh()
 
     def refresh(self) -> None:
         """Rebuilds the list from the search text, preserving the scroll position."""
         view = self.list
-        view.current, view.favourites = self._current, self._favourites.backends
+        view.favourites = self._favourites.backends
         rows = model_rows(
             self._lists, self._catalogue(), view.favourites, self._current, self._recall, self.field.text()
         )
         if self._plain:
-            rows = [row for row in rows if row.section not in ("router", "download")]
+            rows = [row for row in rows if row.section != "download"]
         at = view.verticalScrollBar().value()
         view.rows.show(rows)
         view.highlight_first()
         view.verticalScrollBar().setValue(at)
         view.setVisible(bool(rows))
-        self.empty.setVisible(not rows)
+        self.empty.setVisible(not rows and not self.panel.isVisibleTo(self))
         view.setFixedHeight(max(LEAST_LIST_PX, min(MOST_LIST_PX, view.wanted_height())))
         self.reshaped.emit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handles keys in the search field: Down moves the focus to the list, Enter picks the highlighted model."""
+        """Handles keys in the search field: Down moves the focus to the list, Enter picks the highlighted model, and
+        Ctrl+D makes it a favourite.
+        """
         if watched is self.field and event.type() == QEvent.Type.KeyPress:
             assert isinstance(event, QKeyEvent)
             if event.key() == Qt.Key.Key_Down:
                 self.list.setFocus()
+                return True
+            if event.key() == Qt.Key.Key_D and event.modifiers() == Qt.KeyboardModifier.ControlModifier:
+                self.list.star_current()
                 return True
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
                 if self._later.isActive():
                     self._later.stop()
                     self.refresh()
                 if (chosen := self.list.rows.row(self.list.currentIndex())) is not None:
-                    self.picked.emit(chosen)
+                    self._pick(chosen)
                 return True
         return super().eventFilter(watched, event)
+
+    def _pick(self, chosen: ModelRow) -> None:
+        if chosen.state in ("usable", "download"):
+            self.picked.emit(chosen)
+            return
+        self._picked = chosen.choice
+        self.panel.open_for(chosen.choice, self._lists.trouble(chosen.choice))
+        if chosen.state == "connect":
+            self.panel.connect_now()
+        self.reshaped.emit()
+
+    def _connected(self, choice: BackendChoice) -> None:
+        """Picks the model that was asked for, or the server's only one; otherwise shows what there is."""
+        offered = self._lists.offered(choice)
+        model = choice.model or (offered[0] if len(offered) == 1 else "")
+        if model or not offered:
+            named = BackendChoice(choice.provider, model, choice.base_url)
+            self.picked.emit(ModelRow("servers", named, model, self._lists.place_label(named)))
+            return
+        self.field.setText(self._lists.place_label(choice))
+        self.field.setFocus()
 
     def _star(self, choice: BackendChoice) -> None:
         self._favourites.toggle(choice)

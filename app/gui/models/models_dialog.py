@@ -14,18 +14,28 @@ from app.gui.models.server_form import ServerForm
 from app.gui.widgets.form import column, fill_area, row, wrapped
 from app.gui.widgets.lists import SideList
 from app.gui.widgets.panel import Panel, Quiet
-from app.session.control import ROUTER, BackendChoice
+from app.session.control import BackendChoice
 
-LOCAL, MACHINE = "embedded", "machine"
-"""Keys of the two places that aren't providers: the models on this machine, and the machine check."""
+LOCAL, MACHINE, NEW = "embedded", "machine", "compatible"
+"""Keys of the places that are neither providers nor servers: the models on this machine, the machine check, and a new
+server.
+"""
+SERVER = "server "
+"""Before the provider and the address in the key of one of the user's own servers."""
 SIZE_PX = 940, 600
 PLACE = Qt.ItemDataRole.UserRole
+
+
+def server_key(place: tuple[str, str]) -> str:
+    """Returns the key of the place of a server."""
+    return f"{SERVER}{place[0]} {place[1]}"
 
 
 class ModelsDialog(Panel):
     """The "Models and servers" dialog: a list of places next to the page of the selected one.
 
-    A place is this machine, a provider, or the machine check. Pages are added with the `add_*` methods.
+    A place is this machine, a provider, a server of the user's own, a new server, or the machine check. Pages are added
+    with the `add_*` methods.
     """
 
     def __init__(self, lists: ModelLists, parent: QWidget) -> None:
@@ -56,14 +66,39 @@ class ModelsDialog(Panel):
         self._add_place(LOCAL, self.tr("This computer"), local)
 
     def add_servers(self, form: ServerForm) -> None:
-        """Adds a place for each provider. All providers share one form."""
+        """Adds a place for each provider and each server. They all share one form."""
         self.form = form
-        holder = self._scrolled(form)
+        self._form_page = self._scrolled(form)
         for key, view in self._lists.views.items():
-            if key not in (LOCAL, ROUTER):
-                self._add_place(key, view.label, holder)
+            if key not in (LOCAL, NEW):
+                self._add_place(key, view.label, self._form_page)
+        self._list_servers()
         form.chosen.connect(self.close)
         form.secondary_chosen.connect(self.close)
+        self._lists.servers.changed.connect(self._list_servers)
+
+    def _list_servers(self) -> None:
+        """Lists the user's own servers, and the place for a new one, after the providers."""
+        at, selected = self._after_providers(), self.place
+        with QSignalBlocker(self.places):
+            while self.places.count() > at and self.places.item(at).data(PLACE) != MACHINE:
+                self.places.takeItem(at)
+            for server in self._lists.servers.servers:
+                self._add_place(server_key(server.place), server.label, self._form_page, at)
+                at += 1
+            if NEW in self._lists.views:
+                self._add_place(NEW, self.tr("Add a server…"), self._form_page, at)
+        if selected and selected != self.place:
+            self._choose(self._key_of(self.form.fields.choice) if self.form is not None else selected)
+
+    def _after_providers(self) -> int:
+        keys = [self.places.item(number).data(PLACE) for number in range(self.places.count())]
+        return next((n for n, key in enumerate(keys) if key in (NEW, MACHINE) or key.startswith(SERVER)), len(keys))
+
+    def _key_of(self, choice: BackendChoice) -> str:
+        """Returns the key of the place where a back-end is."""
+        server = self._lists.servers.find(choice.place)
+        return server_key(server.place) if server is not None else choice.provider
 
     def add_machine(self, machine: MachinePage) -> None:
         """Adds the page that checks this machine."""
@@ -84,11 +119,11 @@ class ModelsDialog(Panel):
         self.appear()
         self.places.setFocus()
 
-    def open_for(self, choice: BackendChoice, *, secondary: bool = False, routed: bool = False) -> None:
-        """Opens the dialog at the page of a back-end. See `ServerForm.open_for` for the parameters."""
-        self._choose(choice.provider)
-        if self.form is not None and self.place == choice.provider != LOCAL:
-            self.form.open_for(choice, secondary=secondary, routed=routed)
+    def open_for(self, choice: BackendChoice, *, secondary: bool = False) -> None:
+        """Opens the dialog at the page of a back-end. `secondary`: to use it as the comparison model."""
+        self._choose(self._key_of(choice))
+        if self.form is not None and self.place == self._key_of(choice) != LOCAL:
+            self.form.open_for(choice, secondary=secondary)
             self.appear()
             self.form.first_field().setFocus()
         else:
@@ -105,7 +140,12 @@ class ModelsDialog(Panel):
         place = self.place
         self.title.setText(self.places.currentItem().text())
         self.lead.setText(self._about(place))
-        if self.form is not None and place not in (LOCAL, MACHINE):
+        if self.form is not None and place.startswith(SERVER):
+            provider, _, url = place.removeprefix(SERVER).partition(" ")
+            self.form.turn_to_server(BackendChoice(provider, "", url))
+        elif self.form is not None and place == NEW:
+            self.form.turn_to_server(BackendChoice(NEW))
+        elif self.form is not None and place not in (LOCAL, MACHINE):
             self.form.turn_to(place)
         self.stack.setCurrentWidget(self._holders[place])
 
@@ -122,9 +162,10 @@ class ModelsDialog(Panel):
             return self.tr("What you say is sent there as text, and billed to your account.")
         return self.tr("A server on this machine or another one: what you say is sent to its address as text.")
 
-    def _add_place(self, key: str, text: str, page: QWidget) -> None:
-        item = QListWidgetItem(text, self.places)
+    def _add_place(self, key: str, text: str, page: QWidget, at: int = -1) -> None:
+        item = QListWidgetItem(text)
         item.setData(PLACE, key)
+        self.places.insertItem(at if at >= 0 else self.places.count(), item)
         self._holders[key] = page
         self.stack.addWidget(page)  # no-op if the page has already been added
         self.places.fit()

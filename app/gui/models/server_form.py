@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QWidget
 from app.gui.design.plain import set_tip
 from app.gui.models.backend_fields import BackendFields
 from app.gui.models.model_lists import ModelLists
+from app.gui.models.servers import LONGEST_NAME, Server
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import backend_choice, may_have_key
 from app.gui.widgets.form import (
@@ -31,7 +32,7 @@ from app.gui.widgets.form import (
 from app.gui.widgets.panel import Quiet
 from app.services.api_keys import KeyPlace
 from app.services.backend_service import BackendService, ProviderView
-from app.session.control import ROUTER, BackendChoice
+from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 
 TEST, PULL = "test the connection", "download a model to a server"
@@ -42,7 +43,7 @@ class KeyBox(QObject):
     """The API key field, a note on where the key is stored, and buttons to save and forget the key.
 
     The form adds these widgets to its layout. `choice` returns the back-end entered in the form. `refused` holds the
-    (provider, address) pairs that have rejected a request, possibly because of a missing key.
+    places that have rejected a request, possibly because of a missing key.
     """
 
     said = Signal(str)
@@ -233,11 +234,7 @@ class PullBox(QWidget):
 
 
 class ServerForm(QWidget):
-    """The form for one provider at a time.
-
-    `refused`: the (provider, address) pairs that have rejected a request since the app started. The caller and the
-    form both add to the set.
-    """
+    """The form for one provider at a time."""
 
     chosen = Signal(object)
     """Emits the `BackendChoice` to use for the conversation."""
@@ -250,20 +247,22 @@ class ServerForm(QWidget):
         lists: ModelLists,
         background: BackgroundTasks,
         settings: Settings,
-        refused: set[tuple[str, str]],
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
         self._service = service
         self._lists = lists
         self._background = background
-        self._refused = refused
+        self._settings = settings
         self._shown = BackendChoice("")
         self._secondary = False
-        self._routed: BackendChoice | None = None
-        """The choice from the router's table that the form was opened to correct, if any."""
+        self._listed: Server | None = None  # the server of the list that the form was opened for
+        self.name_field = text_field(self, self.tr("Name of the server"), "")
+        self.name_field.setMaxLength(LONGEST_NAME)
+        self.remove_button = push_button(self.tr("&Remove server"), self.tr("Remove the server"), self, self._remove)
+        self.name_field.editingFinished.connect(self._rename)
         self.fields = BackendFields(self, lists, partial(backend_choice, settings))
-        self.key_box = KeyBox(service, background, lambda: self.fields.choice, refused, self)
+        self.key_box = KeyBox(service, background, lambda: self.fields.choice, lists.refused, self)
         self.pull = PullBox(service, background, self)
         self.test_button = push_button(self.tr("&Test connection"), self.tr("Test connection"), self)
         self.answer = StatusLine(self.tr("Result of the test"), self)
@@ -276,13 +275,9 @@ class ServerForm(QWidget):
         self.test_button.clicked.connect(self._save_and_test)
         self.pull.fetched.connect(self._fetched)
 
-    def open_for(self, choice: BackendChoice, *, secondary: bool = False, routed: bool = False) -> None:
-        """Fills in a back-end.
-
-        `secondary`: whether the form selects the comparison model instead of the conversation's. `routed`: whether
-        `choice` comes from the router's table; confirming it unchanged then switches back to the router.
-        """
-        self._secondary, self._routed = secondary, choice if routed else None
+    def open_for(self, choice: BackendChoice, *, secondary: bool = False) -> None:
+        """Fills in a back-end. `secondary`: whether the form selects the comparison model, not the conversation's."""
+        self._secondary = secondary
         before = self._shown
         self.fields.show_choice(choice)
         self.fields.ask()
@@ -294,9 +289,15 @@ class ServerForm(QWidget):
         """Switches to a provider and restores the choice last used for it."""
         self.fields.turn_to(provider)
 
+    def turn_to_server(self, server: BackendChoice) -> None:
+        """Switches to one of the user's own servers, with the model last used there. Without an address: a new one."""
+        known = backend_choice(self._settings, server.provider)
+        self.fields.show_choice(known if known.place == server.place and server.base_url else server)
+        self.fields.ask()
+
     def leave(self) -> None:
         """Cancels any running test and resets the form. A running download continues."""
-        self._secondary, self._routed = False, None
+        self._secondary = False
         self._background.cancel(TEST)
         self.key_box.field.clear()
         self._shown = BackendChoice("")
@@ -320,39 +321,59 @@ class ServerForm(QWidget):
         self._shown = choice
         self._background.cancel(TEST)
         self.answer.say("")
+        self._show_server(choice, before)
         if choice.place != before.place:
             self.key_box.turn_to(view, self.fields.fault)
         self.test_button.setEnabled(not self.fields.fault)
         self.pull.turn_to(choice, view is not None and view.can_pull)
 
+    def _show_server(self, choice: BackendChoice, before: BackendChoice) -> None:
+        """Shows the name of the server; a changed address still is that of the server that the form was opened for."""
+        servers = self._lists.servers
+        found = servers.find(choice.place)
+        if found is not None or choice.provider != before.provider or not choice.base_url:
+            self._listed = found
+            self.name_field.setText(found.name if found is not None else "")
+        own = choice.provider == "compatible" or found is not None
+        self.name_field.setVisible(own)
+        self.name_field.setPlaceholderText(found.host if found is not None else self.tr("name, as you like"))
+        self.remove_button.setVisible(self._listed is not None)
+
+    def _rename(self) -> None:
+        if self._listed is not None:
+            self._lists.servers.rename(self._listed.place, self.name_field.text())
+
+    def _remove(self) -> None:
+        if self._listed is not None:
+            self._lists.servers.remove(self._listed.place)
+
+    def _keep_server(self, choice: BackendChoice) -> None:
+        """Puts the server that is entered into the list, or moves the one that the form was opened for."""
+        servers, listed = self._lists.servers, self._listed
+        if listed is not None and listed.provider == choice.provider and listed.base_url != choice.base_url:
+            servers.move(listed.place, choice.base_url)
+        servers.add(choice, self.name_field.text())
+        self._listed = servers.find(choice.place)
+        self.remove_button.setVisible(self._listed is not None)
+
     def _name_use(self) -> None:
-        if self._returns_to_router:
-            name, help = self.tr("&Use the router again"), self.tr("Starts the router again, with your correction.")
-        elif self._secondary:
+        if self._secondary:
             name, help = self.tr("&Compare with it"), self.tr("It answers next to the model that speaks.")
         else:
             name, help = self.tr("&Use this model"), self.tr("The conversation continues with it.")
-            if self._routed is not None:
-                help = self.tr("The conversation continues with it instead of the router.")
         self.use_button.setText(name)
         self.use_button.setAccessibleName(name.replace("&", ""))
         set_tip(self.use_button, help)
-
-    @property
-    def _returns_to_router(self) -> bool:
-        """Whether the form was opened for a choice from the router's table and still shows it."""
-        return self._routed is not None and self.fields.choice == self._routed
 
     # -- user actions
 
     def _use(self) -> None:
         choice = self.fields.choice
-        if self._returns_to_router:
-            choice = BackendChoice(ROUTER)
-        elif fault := self.fields.fault:
+        if fault := self.fields.fault:
             self.answer.say(fault)
             self.fields.url.setFocus()
             return
+        self._keep_server(choice)
         (self.secondary_chosen if self._secondary else self.chosen).emit(choice)
 
     def _save_and_test(self) -> None:
@@ -364,15 +385,20 @@ class ServerForm(QWidget):
     def _test(self) -> None:
         choice = self.fields.choice
         self.test_button.setEnabled(False)
-        self.answer.say(self.tr("Testing {0} …").format(self._lists.label(choice.provider)))
-        self._background.run(self, TEST, lambda: self._service.test(choice), self._tested, self._test_failed)
+        self.answer.say(self.tr("Testing {0} …").format(self._lists.place_label(choice)))
+
+        def works(sentence: str) -> None:
+            self._keep_server(choice)
+            self._tested(sentence)
+
+        self._background.run(self, TEST, lambda: self._service.test(choice), works, self._test_failed)
 
     def _tested(self, sentence: str) -> None:
         self.test_button.setEnabled(True)
         self.answer.say(sentence)
 
     def _test_failed(self, sentence: str) -> None:
-        self._refused.add(self.fields.choice.place)
+        self._lists.refused.add(self.fields.choice.place)
         self._tested(sentence)
         self.key_box.find()
 
@@ -387,6 +413,7 @@ class ServerForm(QWidget):
     def _lay_out(self) -> None:
         key = self.key_box
         keys = row(key.field, key.save_button, key.forget_button)
-        foot = row(self.test_button, None, self.use_button)
-        parts = (self.fields.grid(), 6, key.heading, key.words, keys, self.pull, None, self.answer, foot)
+        foot = row(self.test_button, self.remove_button, None, self.use_button)
+        head = (self.name_field, self.fields.grid(), 6, key.heading, key.words, keys)
+        parts = (*head, self.pull, None, self.answer, foot)
         column(*parts, within=self, spacing=8)

@@ -4,8 +4,7 @@
 - `header.py`: its header, with buttons for earlier revisions, details and the comparison; assigns models to columns.
 - `column.py`: a column of cards, and the large card.
 - `card.py`: the contents of a revision's card.
-- `revisions.py`: extends `app.conversation.record.revisions` with speech progress.
+- `revisions.py`: which revision counts now.
 
-`OraclePane.apply` passes each event to the log, which returns the changed revisions; `settle` then builds their cards
-and updates those that differ from what is shown.
+The pane follows the session model: it notes which revisions have changed, and updates their cards after each batch.
 """

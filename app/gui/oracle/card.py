@@ -12,10 +12,10 @@ from functools import lru_cache
 from PySide6.QtCore import QObject
 
 from app.conversation.markdown import has_markdown
-from app.conversation.record.revisions import ToolUse
+from app.conversation.record.revisions import Revision, ToolUse
 from app.gui.cards.card import Card, Run
-from app.gui.oracle.revisions import ShownRevision
-from app.gui.widgets.formats import backend_words, dollars, wait
+from app.gui.design.model_look import model_name, model_words
+from app.gui.widgets.formats import dollars, wait
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import TOOL_ARGUMENTS
 
@@ -55,7 +55,7 @@ class OracleCards(QObject):
     details = False
     """Whether cards show details: the request, the response time and the cost."""
 
-    def card(self, revision: ShownRevision, waited: int = 0, *, column: bool = False) -> Card:
+    def card(self, revision: Revision, waited: int = 0, *, column: bool = False) -> Card:
         """Returns the card for a revision. Revisions of the comparison model are never struck through, since they
         aren't discarded guesses.
 
@@ -67,7 +67,8 @@ class OracleCards(QObject):
         for mark in self._marks(revision, column):
             head += [mark, ("   ", "gap")]
         backend, *facts = self._facts(revision)
-        backend = revision.model or revision.backend if column else backend  # the back-end is in the column's heading
+        if column:  # the back-end is in its heading
+            backend = model_name(revision.backend, revision.model)
         head.append((backend, "who" if bright else "dim"))
         if self.details:
             head.append(("\n" + " · ".join(facts), "fact"))
@@ -88,14 +89,14 @@ class OracleCards(QObject):
         style = "live" if revision.speaking else calm if revision.secondary else "plain"
         return Card(tuple(head), tuple(body), style, self._asked(revision), caret, self._tip(revision))
 
-    def _asked(self, revision: ShownRevision) -> str:
+    def _asked(self, revision: Revision) -> str:
         return revision.asked if self.details else ""
 
-    def thought(self, revision: ShownRevision, waited: int = 0) -> Card:
+    def thought(self, revision: Revision, waited: int = 0) -> Card:
         """Returns the large card for the current revision. See `card` for `waited`."""
         state = self._state(revision)
         head: list[Run] = [state, ("   ", "gap")] if state else []
-        head.append((revision.model or revision.backend, "dim"))
+        head.append((model_name(revision.backend, revision.model), "dim"))
         if self.details:
             head.append(("\n" + " · ".join(self._facts(revision)[1:]), "fact"))
         if revision.text.strip():
@@ -109,13 +110,13 @@ class OracleCards(QObject):
             body.append(("\n" + counts, "count"))
         return Card(tuple(head), tuple(body), "quiet", self._asked(revision), caret, self._tip(revision))
 
-    def _silence(self, revision: ShownRevision, waited: int) -> Run:
+    def _silence(self, revision: Revision, waited: int) -> Run:
         if revision.status != "waiting":
             return (self.tr("(no words)"), "hint")
-        who = revision.model or revision.backend or self.tr("the model")
+        who = model_name(revision.backend, revision.model) or self.tr("the model")
         return (self.tr("Waiting for {0} … {1} s").format(who, waited) if waited else "…", "hint")
 
-    def _tip(self, revision: ShownRevision) -> str:
+    def _tip(self, revision: Revision) -> str:
         lines = [self.tr("Asked on: “{0}”").format(" ".join(revision.asked.split()))] if revision.asked.strip() else []
         if revision.speaking:
             text, heard = revision.text, revision.heard
@@ -124,7 +125,7 @@ class OracleCards(QObject):
             lines.append(form.format(said, sent, revision.words - said - sent))
         return "\n".join(lines)
 
-    def _marks(self, revision: ShownRevision, column: bool) -> list[Run]:
+    def _marks(self, revision: Revision, column: bool) -> list[Run]:
         marks: list[Run] = []
         if revision.secondary and not column:
             marks.append((self.tr("comparison"), "chip_dim"))
@@ -135,7 +136,7 @@ class OracleCards(QObject):
             marks.append((self.tr("replaced by {0}").format(revision.by), "chip_dim"))
         return [*marks, state] if state else marks
 
-    def _state(self, revision: ShownRevision) -> Run | None:
+    def _state(self, revision: Revision) -> Run | None:
         if revision.speaking:
             return (self.tr("speaking"), "chip")
         match revision.status:
@@ -155,10 +156,8 @@ class OracleCards(QObject):
             return (self.tr("interrupted"), "chip_dim")
         return (self.tr("spoken"), "chip_dim") if revision.spoken else None
 
-    def _facts(self, revision: ShownRevision) -> list[str]:
-        facts = [backend_words(revision.backend, revision.model)]
-        if revision.kind:
-            facts.append(self.tr("for {0}").format(self.kind_words(revision.kind)))
+    def _facts(self, revision: Revision) -> list[str]:
+        facts = [model_words(revision.backend, revision.model)]
         if revision.final:
             facts.append(self.tr("complete turn"))
         else:
@@ -173,7 +172,7 @@ class OracleCards(QObject):
             facts.append(self.tr("1 word") if one else self.tr("{0} words").format(revision.words))
         return facts
 
-    def _counts(self, revision: ShownRevision) -> str:
+    def _counts(self, revision: Revision) -> str:
         counted = revision.counted
         if counted is None:
             return ""
@@ -208,30 +207,19 @@ class OracleCards(QObject):
         server, _, tool = name.partition("__")
         return self.tr("{0} ({1})").format(tool, server) if server and tool else name
 
-    def kind_words(self, kind: str) -> str:
-        """Returns the display name of a kind of question."""
-        words = {
-            "everyday": self.tr("everyday talk"),
-            "reasoning": self.tr("reasoning"),
-            "stem": self.tr("science and maths"),
-            "humanities": self.tr("humanities"),
-            "creative": self.tr("creative"),
-        }
-        return words.get(kind, kind)
 
-
-def _gone(revision: ShownRevision) -> bool:
+def _gone(revision: Revision) -> bool:
     """Returns whether the unspoken remainder of the revision was discarded."""
     return revision.status in ("superseded", "failed") and not revision.secondary
 
 
-def _heard(revision: ShownRevision) -> int:
+def _heard(revision: Revision) -> int:
     """Returns the number of characters that have been spoken, not counting leading whitespace."""
     blank = len(revision.text) - len(revision.text.lstrip())
     return min(max(0, revision.heard - blank), len(revision.text.strip()))
 
 
-def _text(revision: ShownRevision, column: bool) -> list[Run]:
+def _text(revision: Revision, column: bool) -> list[Run]:
     """Returns the text in up to three parts: already spoken, sent to the front-end, and not yet sent. The spoken part
     is never struck through.
     """

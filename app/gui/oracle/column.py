@@ -12,6 +12,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
+from app.conversation.record.revisions import Revision
 from app.gui.cards.card import SIDE, Card, laid_out_once
 from app.gui.cards.view import CardView
 from app.gui.design.fonts import embolden
@@ -19,7 +20,6 @@ from app.gui.design.look import Look, painter_on, set_ink
 from app.gui.design.motion import Glide
 from app.gui.design.plain import PlainLabel, draw_words, named, set_tip
 from app.gui.design.theme import tokens
-from app.gui.oracle.revisions import ShownRevision
 from app.gui.widgets.form import column, row
 from app.gui.widgets.panel import ElidedLabel
 
@@ -136,7 +136,7 @@ class OracleColumn(QWidget):
         column(self.heading, self.view, within=self, spacing=6, stretch=1)
         self.heading.hide()
         self.hand_button.clicked.connect(self.hand_over)
-        self._shown: list[ShownRevision] = []
+        self._shown: list[Revision] = []
         self._head = ("", False)
 
     def set_backend(self, backend: str, drives: bool) -> None:
@@ -154,7 +154,7 @@ class OracleColumn(QWidget):
         self.hand_button.setAccessibleName(self.tr("Switch to {0}").format(backend))
 
     def show_revisions(
-        self, wanted: list[ShownRevision], changed: Collection[ShownRevision], card: Callable[[ShownRevision], Card]
+        self, wanted: list[Revision], changed: Collection[Revision], card: Callable[[Revision], Card]
     ) -> None:
         """Shows the revisions in `wanted`, given newest first. `card` builds a card; it is called only for new
         revisions and for those in `changed`.
@@ -171,14 +171,12 @@ class OracleColumn(QWidget):
             self._write(wanted, changed, card)
         view.keep_view(stay, height)
 
-    def show_revision(self, revision: ShownRevision) -> None:
+    def show_revision(self, revision: Revision) -> None:
         """Scrolls to the card of a revision, which must be in the column, and focuses the view."""
         self.view.setFocus()
         self.view.show_card(self._shown.index(revision))
 
-    def _write(
-        self, wanted: list[ShownRevision], changed: Collection[ShownRevision], card: Callable[[ShownRevision], Card]
-    ) -> None:
+    def _write(self, wanted: list[Revision], changed: Collection[Revision], card: Callable[[Revision], Card]) -> None:
         view, shown, keep = self.view, self._shown, set(wanted)
         for place in range(len(shown) - 1, -1, -1):
             if shown[place] not in keep:

@@ -9,15 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from app.conversation import events as e
 from app.gui.design.fonts import embolden
 from app.gui.design.icons import IconButton
+from app.gui.design.model_look import model_words
 from app.gui.design.plain import named, set_tip
 from app.gui.widgets.form import column, row, wrapped
-from app.gui.widgets.formats import backend_words
 from app.gui.widgets.panel import ElidedLabel
 
 
@@ -51,23 +50,20 @@ class Sides:
         """Processes an event. Returns whether it affects the models."""
         match event:
             case e.SessionStarted(backend=backend, model=model):
-                self.backends[self.driving] = backend_words(backend, model)
+                self.backends[self.driving] = model_words(backend, model)
             case e.BackendChanged(backend=backend, model=model, reason=reason):
                 if reason == "handed" and self.comparison:
                     self.driving = 1 - self.driving
-                self.backends[self.driving] = backend_words(backend, model)
+                self.backends[self.driving] = model_words(backend, model)
             case e.SecondaryChanged(backend=""):
                 self.backends, self.driving = [self.driver, ""], 0
             case e.SecondaryChanged(backend=backend, model=model):
-                self.backends[1 - self.driving] = backend_words(backend, model)
+                self.backends[1 - self.driving] = model_words(backend, model)
             case e.OracleRequested(secondary=True, backend=backend, model=model) if not self.comparison:
-                self.backends[1 - self.driving] = backend_words(backend, model)
+                self.backends[1 - self.driving] = model_words(backend, model)
             case _:
                 return False
         return True
-
-
-HAND_OVER_KEYS = "Ctrl+H"
 
 
 class OracleHeader(QWidget):
@@ -95,12 +91,9 @@ class OracleHeader(QWidget):
         self.who = wrapped(self, self.tr("The model that answers, and the comparison"))
         self.who.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.hand_button = named(QPushButton(self.tr("S&witch"), self), self.tr("Switch to the comparison model"))
-        keys = QKeySequence(HAND_OVER_KEYS).toString(QKeySequence.SequenceFormat.NativeText)
         set_tip(
             self.hand_button,
-            self.tr(
-                "The comparison model answers from now on, and the present one becomes the comparison ({0})."
-            ).format(keys),
+            self.tr("The comparison model answers from now on, and the present one becomes the comparison (Ctrl+H)."),
         )
         upper = row(heading, self.earlier, self.details, self.switch, stretch=0)
         column(upper, row(self.who, self.hand_button, stretch=0), within=self, spacing=6)

@@ -8,22 +8,27 @@ request has been waiting.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from app.conversation.events import BackendChanged, Event, OracleRequested, SecondaryChanged, SessionStarted
+from app.conversation.events import OracleRequested
+from app.conversation.record.record import Change
+from app.conversation.record.revisions import Revision
 from app.gui.cards.card import Card
 from app.gui.cards.view import CardView
+from app.gui.design.model_look import model_words
 from app.gui.design.plain import set_tip
 from app.gui.oracle.card import OracleCards
 from app.gui.oracle.column import OracleColumn, ThoughtCard
 from app.gui.oracle.header import OracleHeader
-from app.gui.oracle.revisions import OracleLog, ShownRevision
+from app.gui.oracle.revisions import MOST_SHOWN, current, first_of
+from app.gui.state.past_talk import PastTalk
+from app.gui.state.session_model import SessionModel
 from app.gui.widgets import form
-from app.gui.widgets.formats import SessionTime, backend_words
+from app.gui.widgets.formats import SessionTime
 
 WAIT_STEP_MS = 1000
 COLUMNS_PX = 420
@@ -34,15 +39,17 @@ _EARLY = 0.05
 
 
 class OraclePane(QWidget):
-    """The oracle pane. `apply` processes an event; `settle` displays all changes since the last call.
+    """The oracle pane, which follows `model`.
 
     `clock` returns a monotonic time in seconds, which is used to update waiting times between events.
     """
 
-    def __init__(self, parent: QWidget | None = None, *, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(
+        self, model: SessionModel, parent: QWidget | None = None, *, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
         super().__init__(parent)
+        self._model = model
         self.time = SessionTime(clock)
-        self.log = OracleLog()
         self.header = OracleHeader(self)
         self.columns = (OracleColumn(self), OracleColumn(self))
         self.view = self.columns[0].view
@@ -50,7 +57,8 @@ class OraclePane(QWidget):
         self.columns[1].view.empty_text = self.tr("The comparison model's answers appear here.")
         self.thought = ThoughtCard(self)
         self._cards = OracleCards(self)
-        self._changed: set[ShownRevision] = set()
+        self._changed: set[Revision] = set()
+        self._column_of: dict[Revision, int] = {}  # the index of a revision's column while there are two
         self._paired = False  # whether there is a comparison
         self._two = False  # whether two columns are shown
         self._in_view = False
@@ -60,6 +68,11 @@ class OraclePane(QWidget):
         self.wait_timer.timeout.connect(self._show_waiting)
         self.header.earlier.toggled.connect(self._show_earlier)
         self.header.details.toggled.connect(self._show_details)
+        model.follow(self._take, self.settle)
+        model.began.connect(lambda _: self._begin())
+        model.ended.connect(lambda _: self._show_all_again())
+        model.past_added.connect(self._add_past)
+        model.cleared.connect(self._clear)
 
     def _lay_out(self) -> None:
         self._split = QSplitter(Qt.Orientation.Horizontal, self)
@@ -85,49 +98,44 @@ class OraclePane(QWidget):
         """Whether superseded revisions are shown."""
         return self.header.earlier.isChecked()
 
-    def begin(self, talk: int = 0) -> None:
-        """Starts a new session, in which revisions are numbered from 1 again. `talk`: the session's number in the
-        transcript.
-        """
-        self.end()
-        self.log.talk = talk
+    @property
+    def revisions(self) -> list[Revision]:
+        """The newest revisions of the conversation, newest first."""
+        return self._model.revisions[: -MOST_SHOWN - 1 : -1]
+
+    def _begin(self) -> None:
+        """Starts a new session, in which revisions are numbered from 1 again."""
         self.time.begin()
         self.header.begin()
         self._pair()
         self.settle()
 
-    def clear(self) -> None:
-        """Removes all revisions. Called before another conversation is shown."""
-        self.begin()
-        self.log.revisions.clear()
+    def _clear(self) -> None:
+        """Removes all revisions: another conversation is going to be shown."""
+        self._begin()
         self._changed.clear()
+        self._column_of.clear()
         self._settle_columns()
         self._settle_thought()
 
-    def end(self) -> None:
-        """Marks all revisions in progress as stopped. Called when the session ends."""
-        self._changed.update(self.log.begin())
+    def _show_all_again(self) -> None:
+        self._changed.update(self.revisions)
         self.settle()
 
-    def apply(self, event: Event) -> None:
-        """Processes an event. Its changes are displayed by the next `settle`."""
-        self.time.update(event.at)
-        self._changed.update(self.log.apply(event))
-        self.header.apply(event)
-        self._pair()
-        if isinstance(event, OracleRequested):
-            newest = self.log.revisions[0]
-            newest.column = self.header.sides.column(newest.secondary)
+    def _add_past(self, talk: PastTalk) -> None:
+        """Shows the revisions of a past session."""
+        self._changed.update(talk.revisions[-MOST_SHOWN:])
+        self.settle()
 
-    def show_talk(self, events: Sequence[Event], talk: int = 0) -> None:
-        """Adds the newest revisions of a past session, up to the log's limit. `talk`: its number in the transcript."""
-        self.log.talk = talk
-        asked = [place for place, event in enumerate(events) if isinstance(event, OracleRequested)]
-        first = asked[-self.log.limit] if len(asked) > self.log.limit else 0
-        for place, event in enumerate(events):
-            if place >= first or isinstance(event, SessionStarted | BackendChanged | SecondaryChanged):
-                self.apply(event)
-        self.end()
+    def _take(self, change: Change) -> None:
+        if not self._model.in_view:
+            return
+        self.time.update(change.event.at)
+        self._changed.update(change.revisions)
+        self.header.apply(change.event)
+        self._pair()
+        if isinstance(change.event, OracleRequested) and change.revision is not None:
+            self._column_of[change.revision] = self.header.sides.column(change.revision.secondary)
 
     def settle(self) -> None:
         """Shows all changes since the last call."""
@@ -138,8 +146,8 @@ class OraclePane(QWidget):
         if not self._two:
             self._settle_thought()
         if self._split.isHidden():  # the columns are updated once they are visible again
-            if len(self._changed) > self.log.limit:
-                self._changed.intersection_update(self.log.revisions)
+            if len(self._changed) > MOST_SHOWN:
+                self._changed.intersection_update(self.revisions)
             return
         self._settle_columns()
         self._changed.clear()
@@ -151,9 +159,9 @@ class OraclePane(QWidget):
         paired = bool(self.header.sides.comparison)
         if paired and not self._paired:
             right = self.header.sides.backends[1]
-            for revision in self.log.revisions:
-                revision.column = int(backend_words(revision.backend, revision.model) == right)
-            self._changed.update(self.log.revisions)
+            shown = self.revisions
+            self._column_of = {one: int(model_words(one.backend, one.model) == right) for one in shown}
+            self._changed.update(shown)
         self._paired = paired
 
     def _arrange(self) -> None:
@@ -170,18 +178,21 @@ class OraclePane(QWidget):
         if two == self._two:
             return
         self._two = two
-        self._changed.update(self.log.revisions)
+        self._changed.update(self.revisions)
         self.columns[1].setVisible(two)
         self._share_room()
         if two:
             self._split.setSizes([self.width() // 2] * 2)
 
     def _settle_columns(self) -> None:
+        shown = self.revisions
         if not self._two:
-            self.columns[0].show_revisions(self.log.revisions, self._changed, self._card)
+            self.columns[0].show_revisions(shown, self._changed, self._card)
             return
+        self._column_of = {one: self._column_of.get(one, 0) for one in shown}
         for place, column in enumerate(self.columns):
-            column.show_revisions([r for r in self.log.revisions if r.column == place], self._changed, self._card)
+            mine = [one for one in shown if self._column_of[one] == place]
+            column.show_revisions(mine, self._changed, self._card)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -197,16 +208,16 @@ class OraclePane(QWidget):
 
     def _show_earlier(self) -> None:
         self._share_room()
-        self._changed.update(self.log.revisions)
+        self._changed.update(self.revisions)
         self.settle()
 
     def _show_details(self, shown: bool) -> None:
         self._cards.details = shown
-        self._changed.update(self.log.revisions)
+        self._changed.update(self.revisions)
         self.settle()
 
     def _settle_thought(self) -> None:
-        revision = self.log.current
+        revision = current(self._model.revisions)
         if revision is None:
             self.thought.clear()
         else:
@@ -214,16 +225,21 @@ class OraclePane(QWidget):
 
     def show_turn(self, talk: int, turn: int) -> bool:
         """Shows all revisions and scrolls to the first one for a turn; returns False if none is left in the log."""
-        revision = self.log.first_of(talk, turn)
+        revision = first_of(self._model.revisions[-MOST_SHOWN:], talk, turn)
         if revision is None:
             return False
         if not self._two:
             self.header.earlier.setChecked(True)
         self.settle()
-        self.columns[revision.column if self._two else 0].show_revision(revision)
+        self.columns[self._column_of.get(revision, 0) if self._two else 0].show_revision(revision)
         return True
 
     # -- waiting
+
+    @property
+    def _waiting(self) -> list[Revision]:
+        """The session's revisions that are waiting for their first words."""
+        return [one for one in self.revisions if one.waiting and one.talk == self._model.number]
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -236,19 +252,19 @@ class OraclePane(QWidget):
         self._update_timer()
 
     def _show_waiting(self) -> None:
-        self._changed.update(self.log.waiting)
+        self._changed.update(self._waiting)
         self.settle()
 
     def _update_timer(self) -> None:
-        needed = self._in_view and bool(self.log.waiting)
+        needed = self._in_view and bool(self._waiting)
         if needed and not self.wait_timer.isActive():
             self.wait_timer.start()
         elif not needed:
             self.wait_timer.stop()
 
-    def _waited(self, revision: ShownRevision) -> int:
+    def _waited(self, revision: Revision) -> int:
         now = self.time.now if revision.waiting else None
         return 0 if now is None else max(0, int(now - revision.waits_since + _EARLY))
 
-    def _card(self, revision: ShownRevision) -> Card:
+    def _card(self, revision: Revision) -> Card:
         return self._cards.card(revision, self._waited(revision), column=self._two)

@@ -175,7 +175,6 @@ LINKS = (
         tr("OpenAI, Anthropic, Google, Ollama and other servers: addresses, models and keys."),
     ),
     Link("backend", "models", tr("Models on this computer"), tr("Download models, and see how fast they are here.")),
-    Link("backend", "routes", tr("Routing"), tr("Choose which model answers which kind of question.")),
     Link(
         "answers", "style", tr("Only for this conversation"), tr("Change persona, voice, length, tools and limit here.")
     ),

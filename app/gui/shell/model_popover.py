@@ -9,11 +9,11 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal, SignalInstance
 from PySide6.QtWidgets import QComboBox, QFrame, QPushButton, QWidget
 
 from app.gui.design.plain import named, set_tip, tip
+from app.gui.models.current_model import CurrentModel
 from app.gui.models.favourites import Favourites
 from app.gui.models.model_list import ModelRow
-from app.gui.models.model_lists import ModelLists
-from app.gui.models.model_search import Catalogue, ModelSearch
-from app.gui.state.choice import WindowChoices, backend_choice, is_router
+from app.gui.models.model_search import ModelSearch
+from app.gui.state.choice import WindowChoices
 from app.gui.widgets.form import add_items, grid, label_of, push_button, row
 from app.gui.widgets.lists import PickList
 from app.gui.widgets.popover import Popover
@@ -25,73 +25,60 @@ WIDTH_PX = 440
 
 
 class ModelPopover(Popover):
-    """The model popover. Initially shows the choices in `settings`, and never modifies them.
-
-    `catalogue`: returns all models in the catalogue, installed or not.
-    """
+    """The popover, which opens from `pill`. Initially shows the choices in `settings`, and never modifies them."""
 
     backend_picked = Signal(object)
     models_wanted = Signal()
     """Requests the "Models and servers" dialog."""
-    routes_wanted = Signal()
     comparison_wanted = Signal()
     download_wanted = Signal(str)
     """Emits the catalogue key of the model to download."""
     answer_mode_picked = Signal(str)
     frontend_picked = Signal(str)
-    shown = Signal(str, str, str)
-    """Emits what the pill should show: provider key, model name, and provider name (empty if redundant)."""
 
     def __init__(
         self,
         settings: Settings,
         choices: WindowChoices,
-        lists: ModelLists,
+        models: ModelSearch,
         favourites: Favourites,
-        catalogue: Catalogue,
+        current: CurrentModel,
+        pill: QWidget,
         window: QWidget,
     ) -> None:
         super().__init__(window)
-        self._lists = lists
-        self._catalogue = catalogue
-        self._labels: dict[str, str] = {}
-        self._loaded = ""
-        """The model name reported by the session, which is shown if the choice doesn't specify a model."""
-        self.choice = backend_choice(settings)
-        """The current back-end, or the new one during a switch."""
+        self.current = current
+        self._pill = pill
         self.favourites = favourites
-        self.models = ModelSearch(settings, lists, favourites, catalogue, self)
+        self.models = models
         self.search, self.list = self.models.field, self.models.list
         self.models_button = self._foot_button(self.tr("&Models and servers…"))
         self.compare_button = self._foot_button(self.tr("&Compare…"))
-        self.routes_button = self._foot_button(self.tr("&Routing…"))
         self.answer_mode = self._answer_modes()
         self.frontend = self._frontends(choices)
         self._lay_out(len(choices.frontends) > 1)
         self._select(self.answer_mode, settings.answer_mode)
         self._select(self.frontend, settings.frontend)
         self._connect()
-        self.show_backend(self.choice)
+        self._show()
         self._show_answer_mode()
 
     # -- display
 
-    def show_backend(self, choice: BackendChoice) -> None:
-        """Shows the current back-end without emitting `backend_picked`."""
-        if choice != self.choice:
-            self._loaded = ""
-        self.choice = choice
-        self.favourites.show_backend(choice)
-        self._lists.ask(choice)
-        self.routes_button.setVisible(is_router(choice))
-        self.tell()
-        if self.isVisible():
-            self.models.show_current(choice)
+    @property
+    def choice(self) -> BackendChoice:
+        """The current back-end, or the new one during a switch."""
+        return self.current.choice
 
-    def show_loaded(self, model: str) -> None:
-        """Shows the model name reported by the session, unless the choice specifies a model."""
-        self._loaded = model
-        self.tell()
+    def _show(self) -> None:
+        """Marks the current model."""
+        self.favourites.show_backend(self.choice)
+        if self.isVisible():
+            self.models.show_current(self.choice, self.current.answers.id)
+
+    def set_running(self, running: bool) -> None:
+        """Sets whether a session runs, which another model may be compared in."""
+        self.compare_button.setEnabled(running)
 
     def show_answer_mode(self, answer_mode: str) -> None:
         """Shows the current answer mode without emitting `answer_mode_picked`."""
@@ -107,22 +94,16 @@ class ModelPopover(Popover):
         self.list.busy_key, self.list.busy_words = key, words
         self.list.viewport().update()
 
+    def open_from_pill(self) -> None:
+        """Opens the popover at the pill."""
+        self.open_at(self._pill)
+
     def open_at(self, anchor: QWidget) -> None:
         """Opens the popover at `anchor` with an empty, focused search field."""
-        self.models.open_with(self.choice)
+        self.models.open_with(self.choice, self.current.answers.id)
         self.set_width(WIDTH_PX)
         super().open_at(anchor)
         self.search.setFocus()
-
-    def tell(self) -> None:
-        """Emits `shown` with the current model."""
-        label = self._lists.label(self.choice.provider)
-        name = self.choice.model or self._loaded
-        if name and self.choice.provider == "embedded":
-            if not self._labels:  # cached, as they never change and listing all models is slow
-                self._labels = {model.key: model.label for model in self._catalogue()}
-            name = self._labels.get(name, name)
-        self.shown.emit(self.choice.provider, name or label, label if name and not is_router(self.choice) else "")
 
     # -- user actions
 
@@ -131,9 +112,7 @@ class ModelPopover(Popover):
             self.download_wanted.emit(chosen.download)
             return
         self.shut()
-        if chosen.choice != self.choice:
-            self.show_backend(chosen.choice)
-            self.backend_picked.emit(chosen.choice)
+        self.backend_picked.emit(chosen.choice)
 
     def _want(self, signal: SignalInstance) -> None:
         self.shut()
@@ -146,17 +125,17 @@ class ModelPopover(Popover):
     # -- construction
 
     def _connect(self) -> None:
+        self.current.changed.connect(self._show)
         self.models.picked.connect(self._take)
         self.models.reshaped.connect(lambda: self.place() if self.isVisible() else None)
         self.models_button.clicked.connect(lambda: self._want(self.models_wanted))
         self.compare_button.clicked.connect(lambda: self._want(self.comparison_wanted))
-        self.routes_button.clicked.connect(lambda: self._want(self.routes_wanted))
         self.answer_mode.currentIndexChanged.connect(self._show_answer_mode)
         self.answer_mode.activated.connect(lambda: self.answer_mode_picked.emit(self.answer_mode.currentData()))
         self.frontend.activated.connect(lambda: self.frontend_picked.emit(self.frontend.currentData()))
 
     def _lay_out(self, many_frontends: bool) -> None:
-        buttons = row(self.models_button, self.compare_button, None, self.routes_button, spacing=4)
+        buttons = row(self.models_button, self.compare_button, None, spacing=4)
         line = QFrame(self)
         line.setFrameShape(QFrame.Shape.HLine)
         form = grid(12, 8, stretch=1)

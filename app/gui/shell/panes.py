@@ -63,6 +63,7 @@ class Panes(Dressed, QWidget):
         self.conversations_action = self._action(self.tr("&Conversations"), "Ctrl+1", conversations)
         self.oracle_action = self._action(self.tr("&Oracle"), "Ctrl+2", oracle, shown=False)
         self.inspector_action = self._action(self.tr("&Inspector"), "Ctrl+3", inspector, shown=False)
+        self._widened_by = 0  # for a comparison
         self.chosen = False
         """Whether the user has explicitly shown or hidden a pane. If not, the window's width determines visibility."""
         for action in self.actions_:
@@ -86,16 +87,19 @@ class Panes(Dressed, QWidget):
         if not self.chosen:
             self.conversations_action.setChecked(width >= LEAST_FOR_CONVERSATIONS_PX * self.scale)
 
-    def has_room_for_oracle(self) -> bool:
-        """Returns whether there is room for the oracle next to the transcript."""
-        taken = self.columns.sizes()[0] if self.conversations_action.isChecked() else 0
-        return self.width() - taken >= (LEAST_WIDTHS[1] + ORACLE_PX) * self.scale
-
-    def widen_oracle(self) -> None:
-        """Widens the oracle to fit two columns, as far as the minimum width of the transcript allows."""
+    def compare(self, on: bool) -> None:
+        """Opens the oracle and widens it to fit two columns, as far as the transcript allows; or undoes that."""
+        if not on:
+            conversations, talk, oracle = self.columns.sizes()
+            back, self._widened_by = min(self._widened_by, oracle - LEAST_WIDTHS[2]), 0
+            if back > 0:
+                self.columns.setSizes([conversations, talk + back, oracle - back])
+            return
+        self.oracle_action.setChecked(True)
         conversations, talk, oracle = self.columns.sizes()
         more = min(round(PAIR_PX * self.scale) - oracle, talk - round(LEAST_WIDTHS[1] * self.scale))
-        if more > 0 and self.oracle_action.isChecked():
+        if more > 0:
+            self._widened_by += more
             self.columns.setSizes([conversations, talk - more, oracle + more])
 
     def divide(self, width: int, height: int) -> None:

@@ -8,14 +8,17 @@ from PySide6.QtWidgets import QWidget
 
 from app.conversation import events as e
 from app.conversation.record.latency import Figures
-from app.conversation.record.revisions import BackendUsage, ConversationUsage
+from app.conversation.record.record import Change
+from app.conversation.record.revisions import BackendUsage
 from app.gui.design.icons import IconButton
+from app.gui.design.model_look import model_words
 from app.gui.design.plain import named, set_tip
 from app.gui.design.theme import tokens
+from app.gui.state.session_model import SessionModel
 from app.gui.state.talk_state import TalkState
 from app.gui.widgets.buttons import LinkButton
 from app.gui.widgets.form import row
-from app.gui.widgets.formats import backend_words, dollars
+from app.gui.widgets.formats import dollars
 from app.gui.widgets.formats import tokens as token_words
 from app.gui.widgets.panel import ElidedLabel
 
@@ -26,17 +29,17 @@ SPACING_PX = 12
 
 
 class StatusLine(QWidget):
-    """The status line, which collects usage and audio gaps from the session's events.
+    """The status line, which follows `model`.
 
-    Call `begin` when a session starts, and `apply` with each event. `middle`: the widget in the centre. `inspector`:
-    the action that shows and hides the inspector.
+    `middle`: the widget in the centre. `inspector`: the action that shows and hides the inspector.
     """
 
     latency_wanted = Signal()
     """Emitted when the response time is clicked."""
 
-    def __init__(self, middle: QWidget, inspector: QAction, parent: QWidget | None = None) -> None:
+    def __init__(self, model: SessionModel, middle: QWidget, inspector: QAction, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._model = model
         self.inspector_button = IconButton("chevron-up", self.tr("Inspector"), self, keys="Ctrl+3", size=14)
         self.inspector_button.clicked.connect(inspector.trigger)
         inspector.toggled.connect(lambda on: self.inspector_button.set_name("chevron-down" if on else "chevron-up"))
@@ -50,21 +53,21 @@ class StatusLine(QWidget):
         row(*parts, within=self, spacing=SPACING_PX, margins=(8, 2, 12, 2), stretch=2)
         self._parts: list[str] = []
         self._gaps = 0
-        self.usage = ConversationUsage()
         self._budget: e.BudgetChanged | None = None
         self._stale = True
         self._seconds: float | None = None
         self._figures: Figures | None = None
+        model.follow(self._take)
+        model.began.connect(lambda _: self._begin())
+        model.changed.connect(self._show_state)
 
-    def begin(self) -> None:
-        """Resets all data at the start of a session."""
+    def _begin(self) -> None:
         self._parts, self._gaps = [], 0
-        self.usage, self._budget, self._stale = ConversationUsage(), None, True
+        self._budget, self._stale = None, True
         self._seconds = self._figures = None
 
-    def apply(self, event: e.Event) -> None:
-        """Updates the usage, gaps and budget from an event. Changes are displayed by the next `show_state`."""
-        self.usage.apply(event)
+    def _take(self, change: Change) -> None:
+        event = change.event
         match event:
             case e.SessionStarted():
                 self._parts = [event.frontend, event.stt, event.backend, event.model]
@@ -83,12 +86,9 @@ class StatusLine(QWidget):
             case e.OracleRequested() | e.OracleEnded() | e.OracleCounted():
                 self._stale = True
 
-    def show_state(self, talk: TalkState, progress: str) -> None:
-        """Shows the session's state, and the usage if it has changed.
-
-        `progress`: what is being loaded, if the session is still starting.
-        """
-        short, whole = self._state(talk, progress)
+    def _show_state(self) -> None:
+        """Shows the session's state, and the usage if it has changed."""
+        short, whole = self._state(self._model.talk, self._model.progress)
         self.state.setText(short)
         set_tip(self.state, whole)
         self.state.setAccessibleName(whole)
@@ -122,7 +122,7 @@ class StatusLine(QWidget):
 
     def usage_summary(self) -> str:
         """Returns a one-line summary of usage and cost, or an empty string before the first request."""
-        usage = self.usage.total
+        usage = self._model.record.usage.total
         if not usage.requests:
             return ""
         one = usage.requests == 1
@@ -142,7 +142,7 @@ class StatusLine(QWidget):
         return " · ".join(parts)
 
     def _details(self) -> list[str]:
-        usage = self.usage.total
+        usage = self._model.record.usage.total
         if not usage.requests:
             return [self.tr("The requests to the models, and what they cost, are counted here.")]
         lines = [
@@ -151,7 +151,10 @@ class StatusLine(QWidget):
             ),
             self.tr("{0} tokens in, {1} out").format(f"{usage.tokens_in:,}", f"{usage.tokens_out:,}"),
         ]
-        lines += [f"{backend_words(*name)}: {self._backend(backend)}" for name, backend in self.usage.backends.items()]
+        lines += [
+            f"{model_words(*name)}: {self._backend(backend)}"
+            for name, backend in self._model.record.usage.backends.items()
+        ]
         if self._budget is not None and self._budget.cap > 0:
             lines.append(self._cap(self._budget))
         return lines

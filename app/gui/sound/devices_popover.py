@@ -12,6 +12,7 @@ from PySide6.QtCore import QSignalBlocker, QTimer, Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from app.gui.design.plain import named, set_tip
+from app.gui.state.session_model import SessionModel
 from app.gui.widgets.form import add_items, label_of, push_button, row
 from app.gui.widgets.level_meter import LevelMeter
 from app.gui.widgets.lists import PickList
@@ -64,8 +65,9 @@ class DevicesPopover(Popover):
     """Emits the names of the selected microphone and loudspeaker; empty for the system default."""
     stop_talk = Signal()
 
-    def __init__(self, settings: Settings, window: QWidget) -> None:
+    def __init__(self, settings: Settings, model: SessionModel, window: QWidget) -> None:
         super().__init__(window)
+        self._model = model
         self.microphone = self._picker(self.tr("Microphone"), lambda: settings.microphone)
         self.loudspeaker = self._picker(self.tr("Loudspeaker"), lambda: settings.loudspeaker)
         self.microphone_level = LevelMeter(self.tr("Microphone level, dB"), self, titled=False)
@@ -88,6 +90,12 @@ class DevicesPopover(Popover):
         self.sound.clicked.connect(self.shut)
         self.stop_button.clicked.connect(self.shut)
         self.stop_button.clicked.connect(self.stop_talk)
+        model.changed.connect(self._follow)
+        self._follow()
+
+    def _follow(self) -> None:
+        self.stop_button.setEnabled(self._model.talk.phase != "stopped")
+        self.microphone_level.set_muted(self._model.talk.muted)
 
     def set_devices(self, microphones: list[str], loudspeakers: list[str]) -> None:
         """Updates the device lists. The update of an open drop-down is deferred until it is closed.
@@ -101,10 +109,6 @@ class DevicesPopover(Popover):
         """Updates both lists to show the devices selected in the settings."""
         self.microphone.refresh()
         self.loudspeaker.refresh()
-
-    def set_running(self, phase: str) -> None:
-        """Enables the stop button unless `phase` is "stopped"."""
-        self.stop_button.setEnabled(phase != "stopped")
 
     def _picker(self, name: str, kept: Callable[[], str]) -> DevicePicker:
         picker = named(DevicePicker(kept, self), name)

@@ -11,6 +11,7 @@ from app.gui.design.look import STATE_COLOURS, draw_rounded, painter_on
 from app.gui.design.plain import named, set_tip
 from app.gui.design.theme import tokens
 from app.gui.sound.talk_button import TalkButton
+from app.gui.state.session_model import SessionModel
 from app.gui.state.talk_state import TalkState
 from app.gui.widgets.form import row
 
@@ -62,14 +63,14 @@ class MuteButton(IconButton):
 
 
 class TalkDock(QWidget):
-    """Displays a `TalkState`. User actions are emitted as signals of the individual widgets."""
+    """Shows what `model` says about the session. User actions are emitted as signals of the individual widgets."""
 
     silence_wanted = Signal()
     """Emitted when the user stops the response without ending the conversation."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, model: SessionModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._shown = TalkState(), ""
+        self._model = model
         self._typing = False
         self.button = named(TalkButton(self), self.tr("Talk"))
         self.mute = MuteButton(self)
@@ -86,10 +87,11 @@ class TalkDock(QWidget):
         ):
             row(*widgets, within=side, spacing=tokens().unit)
         row((left, 1), self.button, (right, 1), within=self, spacing=2 * tokens().unit)
+        model.changed.connect(self._show_state)
+        self._show_state()
 
-    def show_state(self, state: TalkState, progress: str) -> None:
-        """Shows the state. `progress` describes what is being loaded before the conversation starts."""
-        self._shown = state, progress
+    def _show_state(self) -> None:
+        state, progress = self._model.talk, self._model.progress
         words = {
             "loading": (self.tr("Getting ready"), progress),
             "ready": (
@@ -131,7 +133,7 @@ class TalkDock(QWidget):
         """Sets whether the user is typing a message, in which case the space bar doesn't trigger the talk button."""
         if typing != self._typing:
             self._typing = typing
-            self.show_state(*self._shown)
+            self._show_state()
 
     def _hint(self, state: TalkState) -> str:
         """Returns a hint about what the user can do in this state."""

@@ -1,10 +1,10 @@
 """What the session should be, what it is, and the one object that changes it.
 
 - `session_manager.py`: starts, changes and ends the session; `want(**parts)` is the one way to change what it should be
-- `session_adapter.py`: the state that the session publishes, and signals for what has changed in it
-- `session_state.py`: the observable state: which phase, how far a start has come, and commands
+- `session_model.py`: what the session publishes, and its events folded once; views and controllers follow it
 - `talk_state.py`: who speaks or thinks right now, from the session's events
+- `past_talk.py`: stored sessions, prepared for display on a worker thread
 - `choice.py`: between the settings and a `SessionChoice`
-- `settings_controller.py`: writes settings, and tells who shows them
+- `settings_controller.py`: applies changed settings, and saves them
 - `background_tasks.py`: named asyncio tasks, ended with the window
 """

@@ -10,8 +10,7 @@ from app.conversation.events import Processing
 from app.conversation.frame import as_frames
 from app.conversation.prompt import Length
 from app.services.backend_service import ProviderView
-from app.services.backends import parse_routes, write_routes
-from app.session.control import ROUTER, BackendChoice, ModelChoice, SessionChoice, SpeechChoice, Style, ToolChoice
+from app.session.control import BackendChoice, ModelChoice, SessionChoice, SpeechChoice, Style, ToolChoice
 from app.settings.declarations import Settings, patience_of
 from app.settings.paths import recordings_folder
 
@@ -118,16 +117,6 @@ def keep_style(settings: Settings, style: Style, tools: ToolChoice, cap: float) 
     settings.cap_dollars = float(cap)
 
 
-def routes_of(settings: Settings) -> dict[str, BackendChoice]:
-    """The router's table; what can't be understood is left out."""
-    return parse_routes(settings.routes)[0]
-
-
-def keep_routes(settings: Settings, table: Mapping[str, BackendChoice]) -> None:
-    """Writes the router's table into the settings."""
-    settings.routes = write_routes(table)
-
-
 def model_choice(settings: Settings) -> ModelChoice:
     """Returns how a front-end with weights runs. Its memory is as long as fits on the card: a shorter one saves nothing
     that anybody asked for.
@@ -204,11 +193,6 @@ def session_choice(settings: Settings) -> SessionChoice:
         record_folder=str(recordings_folder()) if settings.keep_recordings else "",
         server=settings.voice_server,
     )
-
-
-def is_router(choice: BackendChoice) -> bool:
-    """Whether a choice leaves the choice to the router."""
-    return choice.provider == ROUTER
 
 
 def may_have_key(view: ProviderView) -> bool:

@@ -1,4 +1,4 @@
-"""Owns a session for the window: starts it, changes it while it runs, ends it.
+"""Owns the session for the window: starts it, changes it while it runs, passes commands to it, ends it.
 
 The newest wish wins: a start ends whatever start is under way. Nothing here blocks.
 """
@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.conversation import events as e
 from app.gui.state.background_tasks import log_fault
-from app.gui.state.session_adapter import SessionAdapter
+from app.gui.state.session_model import SessionModel
 from app.gui.state.talk_state import Phase
 from app.session.control import (
     PARTS,
@@ -40,61 +40,64 @@ _log = logging.getLogger(__name__)
 class SessionManager(QObject):
     """The only writer of `phase` and `wanted`: what the session should be, or the next one if none runs.
 
-    `backends` follows the session's state, whose corrections of `wanted` are taken over.
+    `model` shows what the session is, and gets its events. Its state corrects `wanted`.
     """
 
-    phase_changed = Signal(str)
-    progressed = Signal(str)
     failed = Signal(str, bool)
     """A sentence for the user, and whether trying again makes sense."""
-    deaf_changed = Signal(bool)
-    """Whether the session hears nothing for a while, see `set_deaf`."""
+    settled = Signal(object)
+    """The `BackendChoice` in force that the user has chosen: new conversations have it, too."""
     documents_changed = Signal(object)
     """The documents of the conversation, as a tuple of `Document`."""
     restart_wanted = Signal()
     """What is wanted can't be brought about while the session runs: it has to start again."""
     _told = Signal(int, str)
 
-    def __init__(
-        self, factory: SessionFactory, on_event: Callable[[e.Event], None], parent: QObject | None = None
-    ) -> None:
+    def __init__(self, factory: SessionFactory, model: SessionModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.phase: Phase = "stopped"
         self.wanted = SessionChoice()
-        self.backends = SessionAdapter(self)
+        self.model = model
         self.gave_up = False
         """Whether the last start failed: another model or device may make it work."""
         self.before_start: Callable[[], Awaitable[None]] | None = None
         """Awaited before a session is built, such as for devices that somebody else still holds."""
         self._factory = factory
-        self._on_event = on_event
         self._deaf: set[str] = set()
         self._session: Session | None = None
         self._stopping: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._starts = 0
         self._closed = False
+        self.expecting = False
+        """Whether `start` is going to be called, see `expect`."""
         # A factory may report from the thread that loads: a signal brings its words to this one.
         self._told.connect(self._report_progress)
-        self.backends.tools_refused.connect(lambda sentence: self.failed.emit(sentence, False))
 
     # -- starting and ending
 
+    def expect(self, progress: str) -> None:
+        """Says that `start` will be called once something else is known: for the user, the session is loading."""
+        if not self._closed:
+            self.gave_up, self.expecting = False, True
+            self._set_phase("loading", progress)
+
     def start(self, choice: SessionChoice) -> None:
-        """Start a session of `choice` in the background; one that runs or is being started ends first."""
+        """Starts a session of `choice` in the background; one that runs or is being started ends first."""
         if self._closed:
             return
         self.prepare(choice)
-        self.gave_up = False
+        self.gave_up = self.expecting = False
         self._starts += 1
         self._spawn(self._start(self._starts, choice, self._cancel_tasks()), "start a session")
         self._set_phase("loading")
+        self.model.begin_state(choice)
 
     def stop(self) -> None:
-        """End the session in the background."""
+        """Ends the session in the background."""
         if self._closed:
             return
-        self.gave_up = False
+        self.gave_up = self.expecting = False
         if self.phase == "stopped" and self._session is None:
             return
         self._starts += 1
@@ -102,12 +105,12 @@ class SessionManager(QObject):
         self._set_phase("stopped")
 
     async def idle(self) -> None:
-        """Wait until no session runs, starts or ends here. `stop` first."""
+        """Waits until no session runs, starts or ends here. `stop` first."""
         while tasks := {task for task in self._tasks if task is not asyncio.current_task()}:
             await asyncio.wait(tasks)
 
     async def close(self, seconds: float = 1.0) -> None:
-        """End everything for good, within about `seconds`."""
+        """Ends everything for good, within about `seconds`."""
         self._closed = True
         self._starts += 1
         deadline = asyncio.get_running_loop().time() + seconds
@@ -139,7 +142,6 @@ class SessionManager(QObject):
         if number != self._starts:  # it was cancelled, and came all the same
             await self._end_session(STOP_SECONDS)
             return
-        self.backends.begin(choice)
         self._set_phase("running")
         wanted = self.wanted
         session.on_state(lambda state: self._take_state(session, state))
@@ -190,19 +192,16 @@ class SessionManager(QObject):
         """The session, while it runs."""
         return self._session if self.phase == "running" else None
 
-    @property
-    def state(self) -> SessionState:
-        """The newest state of the session; once it has ended, its last one."""
-        return self.backends.state
-
     def prepare(self, choice: SessionChoice) -> None:
-        """Say what the next session should be, without an effect on one that runs."""
+        """Says what the next session should be, without an effect on one that runs."""
         before, self.wanted = self.wanted, choice
+        if self.session is None:
+            self.model.begin_state(choice)
         if choice.documents != before.documents:
             self.documents_changed.emit(choice.documents)
 
     def want(self, *, reopen: Collection[Part] = (), **parts: Any) -> None:
-        """Change fields of what the session should be; see `Session.apply` for what happens when.
+        """Changes fields of what the session should be; see `Session.apply` for what happens when.
 
         A session that is being built, or could not be, starts again for another back-end; one that could not be built
         also for other devices.
@@ -212,40 +211,69 @@ class SessionManager(QObject):
         if needs_restart(before, self.wanted):
             self.restart_wanted.emit()
         new_backend = self.wanted.backend != before.backend or "backend" in reopen
-        if (new_backend and (self.phase == "loading" or self.gave_up)) or (
+        if (new_backend and ((self.phase == "loading" and not self.expecting) or self.gave_up)) or (
             self.gave_up and _devices(self.wanted) != _devices(before)
         ):
             self.start(self.wanted)
         if self.session is not None:
             self.session.apply(self._with_deafness(self.wanted), reopen=reopen)
         elif new_backend:
-            self.backends.begin(self.wanted)
             self.settle_backend()
 
+    def settle_backend(self) -> None:
+        """Treats the wanted back-end as chosen, before a session has taken it."""
+        self.settled.emit(self.wanted.backend)
+
+    def set_deaf(self, deaf: bool, why: str = "test") -> None:
+        """Mutes the microphone for a while, whatever the user wants, until no reason is left."""
+        (self._deaf.add if deaf else self._deaf.discard)(why)
+        if self.session is not None:
+            self.session.apply(self._with_deafness(self.wanted))
+        self.model.set_talk(testing=bool(self._deaf))
+
+    def _with_deafness(self, choice: SessionChoice) -> SessionChoice:
+        return replace(choice, muted=choice.muted or bool(self._deaf))
+
+    # -- commands, which do nothing while no session runs
+
+    def press(self) -> None:
+        """The talk button went down."""
+        if self.session is not None:
+            self.session.press()
+        self.model.set_talk(held=True, tapped=False)
+
+    def release(self) -> None:
+        """The talk button went up."""
+        if self.session is not None:
+            self.session.release()
+        self.model.set_talk(held=False)
+
+    def write(self, text: str) -> None:
+        """The user has typed a turn."""
+        if self.session is not None:
+            self.session.write(text)
+
+    def allow(self, always: bool) -> None:
+        """The user has allowed the tool calls that wait, `always` or this time."""
+        if self.session is not None:
+            self.session.allow(always=always)
+
+    def deny(self) -> None:
+        """The user has refused the tool calls that wait."""
+        if self.session is not None:
+            self.session.deny()
+
     def silence(self) -> None:
-        """Stop the answer, if a session runs."""
+        """The user wants to hear no more of the answer."""
         if self.session is not None:
             self.session.silence()
 
     def hand_over(self) -> None:
-        """Let the driver and the secondary back-end change roles."""
-        if self.session is not None and self.state.secondary is not None:
-            swapped = replace(self.wanted, backend=self.state.secondary, secondary=self.state.driving)
+        """Lets the driver and the secondary back-end change roles."""
+        state = self.model.state
+        if self.session is not None and state.secondary is not None:
+            swapped = replace(self.wanted, backend=state.secondary, secondary=state.driving)
             self.session.apply(self._with_deafness(swapped))
-
-    def settle_backend(self) -> None:
-        """Treat the wanted back-end as chosen, before a session has taken it."""
-        self.backends.settled.emit(self.wanted.backend)
-
-    def set_deaf(self, deaf: bool, why: str = "test") -> None:
-        """Mute the microphone for a while, whatever the user wants, until no reason is left."""
-        (self._deaf.add if deaf else self._deaf.discard)(why)
-        if self.session is not None:
-            self.session.apply(self._with_deafness(self.wanted))
-        self.deaf_changed.emit(bool(self._deaf))
-
-    def _with_deafness(self, choice: SessionChoice) -> SessionChoice:
-        return replace(choice, muted=choice.muted or bool(self._deaf))
 
     # -- from the session
 
@@ -253,13 +281,17 @@ class SessionManager(QObject):
         if session is not self.session:
             return  # it ends: `wanted` is for the next one
         self.wanted = replace(self.wanted, **{part: getattr(state.wanted, part) for part in PARTS})
-        self.backends.take(state)
+        before = self.model.state
+        self.model.publish(state)
+        chosen = state.driver_number > before.driver_number and state.reason != "fallback"
+        if chosen and state.driving == state.wanted.backend:  # otherwise the user has chosen yet another one
+            self.settled.emit(state.driving)
 
     def _pass_on(self, session: Session, event: e.Event) -> None:
         # Also while it is being stopped: its last words belong to its transcript.
         if session is not self._session:
             return
-        self._on_event(event)
+        self.model.put(event)
         over = isinstance(event, e.SessionEnded) or (isinstance(event, e.Failure) and event.fatal)
         if over and self.phase == "running":
             self.stop()
@@ -274,11 +306,11 @@ class SessionManager(QObject):
     @Slot(int, str)
     def _report_progress(self, number: int, words: str) -> None:
         if number == self._starts and self.phase == "loading":
-            self.progressed.emit(words)
+            self.model.show_progress(words)
 
-    def _set_phase(self, phase: Phase) -> None:
+    def _set_phase(self, phase: Phase, progress: str = "") -> None:
         self.phase = phase
-        self.phase_changed.emit(phase)
+        self.model.set_phase(phase, progress)
 
     def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work, name=name)
@@ -288,7 +320,7 @@ class SessionManager(QObject):
         return task
 
     def _cancel_tasks(self) -> set[asyncio.Task[Any]]:
-        """Cancel what is under way, and return it to be waited for."""
+        """Cancels what is under way, and returns it to be waited for."""
         older = {task for task in self._tasks if not task.done() and task is not asyncio.current_task()}
         for task in older:
             task.cancel()

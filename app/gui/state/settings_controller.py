@@ -32,24 +32,23 @@ class SettingsController(QObject):
         super().__init__(parent)
         self._settings = settings
         self.state = state
-        self._follows: dict[str, Callable[[Any], None]] = {}
+        self._follows: dict[str, list[Callable[[Any], object]]] = {}
         self._known = {one.name: getattr(settings, one.name) for one in declarations()}
         self._timer = timer(self, SAVE_AFTER_MS, self.save)
         self._state_timer = timer(self, SAVE_AFTER_MS, self._save_state)
 
-    def follow(self, *keys: str, does: Callable[[Any], None]) -> None:
+    def follow(self, *keys: str, does: Callable[[Any], object]) -> None:
         """Calls `does` with the new value whenever `change` changes one of these settings."""
         for key in keys:
-            self._follows[key] = does
+            self._follows.setdefault(key, []).append(does)
 
     def change(self, key: str, value: object) -> None:
         """Changes a setting, and calls what follows from it."""
         if getattr(self._settings, key) == value:
             return
         setattr(self._settings, key, value)
-        self._tell()
-        if key in self._follows:
-            self._follows[key](value)
+        for does in self._follows.get(key, ()):
+            does(value)
         self.later()
 
     def remember(self, **values: object) -> None:

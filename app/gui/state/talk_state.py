@@ -5,11 +5,11 @@ Pure: folds a session's events; knows no widget and no clock.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from app.conversation import events as e
-from app.conversation.record.revisions import Revision, RevisionLog
+from app.conversation.record.revisions import Revision
 
 Phase = Literal["loading", "running", "stopped"]
 TAPPED_SECONDS = 4.0
@@ -42,7 +42,6 @@ class TalkState:
     microphone: bool = True
     tapped: bool = False
     _tapped_at: float = 0.0
-    _revisions: RevisionLog[Revision] = field(default_factory=lambda: RevisionLog(Revision))
     _newest: Revision | None = None
 
     def begin(self) -> None:
@@ -50,7 +49,6 @@ class TalkState:
         self.user_open = self.speaking = self.awaiting = self.muted = self.tapped = False
         self.microphone = True
         self._newest = None
-        self._revisions.clear()
 
     @property
     def word(self) -> Word:
@@ -79,11 +77,10 @@ class TalkState:
         """Whether there is something to silence: an answer that is spoken or on its way, or a question asked aloud."""
         return self.phase == "running" and (self.speaking or self.awaiting or self.asking)
 
-    def apply(self, event: e.Event) -> None:
-        """Takes one event in."""
+    def apply(self, event: e.Event, revision: Revision | None = None) -> None:
+        """Takes one event in, which is about `revision`."""
         if self.tapped and event.at - self._tapped_at >= TAPPED_SECONDS:
             self.tapped = False
-        revision = self._revisions.apply(event)
         match event:
             case e.TalkTapped(at=at):
                 self.tapped, self._tapped_at = not self.toggles, at

@@ -14,6 +14,7 @@ from app.gui.design.icons import IconButton
 from app.gui.design.look import Dressed, draw_rounded, painter_on
 from app.gui.design.plain import named, shortened, show_tip
 from app.gui.design.theme import tokens
+from app.gui.state.session_model import SessionModel
 from app.gui.state.talk_state import Phase
 from app.gui.widgets.form import row
 
@@ -113,9 +114,9 @@ class Composer(QWidget):
     talk_wanted = Signal()
     """Emitted when a message is sent while the conversation is stopped, to request that it be started."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, model: SessionModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._phase: Phase = "stopped"
+        self._model = model
         self._waiting: list[str] = []
         self._history: list[str] = []
         self._place = 0  # index into the history; equal to its length while a new message is being typed
@@ -135,20 +136,23 @@ class Composer(QWidget):
         self.field.focused.connect(self._light)
         self.field.textChanged.connect(self._tell_typing)
         self.button.clicked.connect(self.send)
+        model.began.connect(lambda _: self._send_waiting())
+        model.phase_changed.connect(self._follow_phase)
         self._show()
 
     def _tell_typing(self) -> None:
         self.typing.emit(bool(self.field.text().strip()))
 
-    def set_phase(self, phase: Phase) -> None:
-        """Sets the phase of the conversation. Queued messages are sent once it is running."""
-        if phase == self._phase:
-            return
-        self._phase = phase
-        if phase == "running":
-            waiting, self._waiting = self._waiting, []
-            for text in waiting:
-                self.sent.emit(text)
+    def _send_waiting(self) -> None:
+        """Sends the queued messages: the session runs."""
+        waiting, self._waiting = self._waiting, []
+        for text in waiting:
+            self.sent.emit(text)
+        self._show()
+
+    def _follow_phase(self, phase: Phase) -> None:
+        if phase == "stopped":
+            self.take_back()  # nothing will send them
         self._show()
 
     def put(self, text: str) -> None:
@@ -183,12 +187,12 @@ class Composer(QWidget):
             self._history = [*self._history[1 - MOST_KEPT :], text]
         self._place, self._draft = len(self._history), ""
         self.field.clear()
-        if self._phase == "running":
+        if self._model.talk.phase == "running":
             self.sent.emit(text)
         else:
             self._waiting.append(text)
             self._show()
-            if self._phase == "stopped":
+            if self._model.talk.phase == "stopped":
                 self.talk_wanted.emit()
 
     def _recall(self, place: int) -> None:
@@ -210,7 +214,7 @@ class Composer(QWidget):
             hint = self.tr("Drop files to add them to the conversation")
         elif self._waiting:
             hint = self.tr("Sent once KAME is ready")
-        elif self._phase == "stopped":
+        elif self._model.talk.phase == "stopped":
             hint = self.tr("Type a message: the conversation continues")
         else:
             hint = self.tr("Type a message")

@@ -9,9 +9,11 @@ from PySide6.QtGui import QAccessible, QAccessibleEvent, QColor, QPaintEvent
 from PySide6.QtWidgets import QCheckBox, QPlainTextEdit, QWidget
 
 from app.conversation import events as e
+from app.conversation.record.record import Change
 from app.gui.design.look import draw_rounded, painter_on
 from app.gui.design.plain import PlainLabel, named
 from app.gui.design.theme import tokens
+from app.gui.state.session_model import SessionModel
 from app.gui.widgets.form import bold, column, push_button, row
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import TOOL_ARGUMENTS
@@ -30,8 +32,9 @@ class ConsentCard(QWidget):
     """Emitted when the user allows the calls; True to always allow these tools."""
     denied = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, model: SessionModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._model = model
         self.heading = bold("", self)
         self.heading.setWordWrap(True)
         self.effect = PlainLabel("", self)
@@ -50,17 +53,17 @@ class ConsentCard(QWidget):
         self.setAccessibleName(self.tr("Question for your consent"))
         self._turn = 0
         self.hide()
+        model.follow(self._take)
 
     @property
     def controls(self) -> tuple[QWidget, ...]:
         """The controls, in the order of the tab key."""
         return self.arguments, self.always, self.deny_button, self.allow_button
 
-    def apply(self, event: e.Event) -> None:
-        """Processes an event of the session."""
-        match event:
-            case e.ConsentAsked():
-                self._ask(event)
+    def _take(self, change: Change) -> None:
+        match change.event:
+            case e.ConsentAsked() if self._model.in_view:
+                self._ask(change.event)
             case e.ConsentAnswered(turn=turn) if turn == self._turn:
                 self.hide()
             case e.SessionStarted() | e.SessionEnded():

@@ -9,11 +9,14 @@ from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QScrollArea, QSizePolicy, QWidget
 
+from app.conversation.events import ConversationConfigured
 from app.conversation.prompt import LONG_DOCUMENT_BYTES, Document, given_words
+from app.conversation.record.record import Change
 from app.gui.design.icons import IconButton, paint_icon
 from app.gui.design.look import Dressed, draw_rounded, painter_on
 from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.design.theme import tokens
+from app.gui.state.session_model import SessionModel
 from app.gui.widgets.form import fill_area, row
 from app.gui.widgets.panel import ElidedLabel
 
@@ -75,8 +78,9 @@ class DocumentChips(Dressed, QScrollArea):
     remove_wanted = Signal(int)
     """Emits the index of the document to remove."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, model: SessionModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._model = model
         self.chips: list[DocumentChip] = []
         self.setAccessibleName(self.tr("Documents of the conversation"))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # only the buttons receive focus; they are then scrolled into view
@@ -87,6 +91,11 @@ class DocumentChips(Dressed, QScrollArea):
         self._grid.setSpacing(GAP_PX)
         self._columns = 0
         self.hide()
+        model.follow(self._take)
+
+    def _take(self, change: Change) -> None:
+        if isinstance(change.event, ConversationConfigured) and self._model.in_view:
+            self.show_given(change.event.given)
 
     def show_documents(self, documents: Sequence[Document]) -> None:
         """Replaces the chips with one for each document. If a chip had focus, its replacement receives it."""

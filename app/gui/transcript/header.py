@@ -10,10 +10,11 @@ from app.gui.design.icons import IconButton
 from app.gui.design.look import Dressed
 from app.gui.design.plain import named, set_tip
 from app.gui.state.choice import SERVER_PREFIX
+from app.gui.state.session_model import SessionModel
 from app.gui.widgets.form import row
 from app.gui.widgets.panel import ElidedLabel
 from app.history.base import LONGEST_TITLE
-from app.session.control import Style, ToolChoice
+from app.session.control import SessionChoice
 from app.untrusted.text import one_line
 
 
@@ -22,7 +23,7 @@ class TranscriptHeader(Dressed, QWidget):
 
     style_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, model: SessionModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.heading = ElidedLabel(parent=self)
         embolden(self.heading)
@@ -30,8 +31,9 @@ class TranscriptHeader(Dressed, QWidget):
         self.button = IconButton("sliders-horizontal", self.tr("Style and tools of the conversation"), self)
         row((self.heading, 30), 8, (self.words, 20), None, self.button, within=self)
         self.button.clicked.connect(self.style_wanted)
+        model.published.connect(lambda _, state: self._show_choice(state.wanted))
         self.show_title("")
-        self.show_choice(Style(), ToolChoice(), 0.0)
+        self._show_choice(model.state.wanted)
 
     def show_title(self, title: str) -> None:
         """Shows the conversation's title; empty if it has none yet."""
@@ -40,8 +42,9 @@ class TranscriptHeader(Dressed, QWidget):
         set_tip(self.heading, title)
         self._dress()
 
-    def show_choice(self, style: Style, tools: ToolChoice, cap: float) -> None:
-        """Shows the conversation's settings. `cap` is the spending limit in US dollars, 0 for none."""
+    def _show_choice(self, wanted: SessionChoice) -> None:
+        """Shows how the conversation is held."""
+        style, tools, cap = wanted.style, wanted.tools, wanted.cap
         parts = []
         if style.persona:
             parts.append(self.tr("own persona"))

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QLocale, QObject, QPoint, QRectF, Qt, QTime, Signal
+from PySide6.QtCore import QDateTime, QEvent, QLocale, QObject, QPoint, QRectF, Qt, QTime, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QMouseEvent, QPaintEvent, QPalette
 from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 
-from app.conversation import events as e
-from app.conversation.prompt import ChatMessage
+from app.conversation.record.record import Change, Entry
+from app.conversation.record.revisions import Revision
 from app.conversation.record.transcript import Turn
 from app.gui.cards.card import Card, laid_out_once
 from app.gui.cards.find_bar import FindBar
@@ -24,12 +24,14 @@ from app.gui.design.look import draw_rounded, painter_on
 from app.gui.design.motion import timer
 from app.gui.design.plain import named
 from app.gui.design.theme import tokens
+from app.gui.oracle.revisions import current, newest_words
+from app.gui.state.past_talk import PastTalk
+from app.gui.state.session_model import SessionModel
 from app.gui.transcript.composer import Composer
 from app.gui.transcript.consent_card import ConsentCard
 from app.gui.transcript.document_chips import DocumentChips
-from app.gui.transcript.entries import THOUGHTS, Entry, TranscriptCards, TranscriptEntries, divider
+from app.gui.transcript.entries import THOUGHTS, TranscriptCards, divider, shortened_answer
 from app.gui.transcript.header import TranscriptHeader
-from app.gui.transcript.past_talk import PastTalk
 from app.gui.transcript.welcome import Welcome
 from app.gui.widgets.form import column, row
 
@@ -95,36 +97,34 @@ class HoverWatch(QObject):
 
 
 SIDE_PX, GAP_PX = 16, 8
+LEAST_WORDS = 3
+"""From this many of the user's words on, the guessed answer is shown."""
 SHOWING_SECONDS = 0.012
 """Time spent adding cards of past sessions before returning to the event loop. Their layout takes twice as long."""
 
 
 class TranscriptPane(QWidget):
-    """The transcript pane. `apply` processes an event; `settle` displays all changes since the last call.
-
-    The owner must add `header` to a layout of its own.
-    """
+    """The transcript pane, which follows `model`. The owner must add `header` to a layout of its own."""
 
     play_wanted = Signal(object)
     """Emitted when the user asks to replay this `Turn`."""
-    ask_wanted = Signal(str)
-    """Emitted when the user asks to submit this text again."""
     other_model_wanted = Signal(str)
     """Emitted when the user asks to submit this text to another model."""
 
     thoughts_wanted = Signal(object)
     """Emitted when the user asks for the model's thoughts behind this assistant `Turn`."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, model: SessionModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.header = TranscriptHeader(self)
+        self._model = model
+        self.header = TranscriptHeader(model, self)
         self.view = named(CardView(parent=self), self.tr("Conversation"))
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.customContextMenuRequested.connect(self._open_menu)
         self.view.inner_link_tip = self.tr("Shows what the model thought before this answer.")
         self.view.followed.connect(self._follow)
         self.find_bar = FindBar(self.view, self)
-        self.composer = Composer(self)
+        self.composer = Composer(model, self)
         self.can_play: Callable[[Turn], bool] = lambda turn: False
         """A function that returns whether a turn's audio is available. Set by the owner of the audio."""
         self.menu: QMenu | None = None
@@ -138,21 +138,25 @@ class TranscriptPane(QWidget):
         self.pages.addWidget(self.welcome)
         self.pages.addWidget(self.view)
         self._column.addWidget(self.pages, 1)
-        self.consent = ConsentCard(self)
+        self.consent = ConsentCard(model, self)
         self.add_below(self.consent)
-        self.documents = DocumentChips(self)
+        self.documents = DocumentChips(model, self)
         self.add_below(self.documents)
         self.add_below(self.composer)
         self.actions_ = TurnActions(self.view)
         HoverWatch(self.view, self._hover)
         self._connect_actions()
         self._make = TranscriptCards(self)
-        self._talk = 0  # the number of the current session, counted from 1 in this view
-        self._earlier: list[Turn] = []  # turns of the previous sessions in view
         self._cards: list[Turn | None] = []  # the turn shown by each card; None for a divider or note
         self._past: deque[Entry | str] = deque()  # entries and headings of past sessions still to be shown
         self._past_timer = timer(self, 0, self._show_some)
+        self._has_ghost = False  # the last card is that of an answer that isn't spoken yet
         self._begin_entries()
+        model.follow(self._take, self.settle)
+        model.began.connect(self._begin)
+        model.ended.connect(self._end)
+        model.past_added.connect(self._add_past)
+        model.cleared.connect(self._clear)
 
     def add_below(self, widget: QWidget) -> None:
         """Adds a widget at the bottom, as wide as the transcript's column."""
@@ -161,40 +165,42 @@ class TranscriptPane(QWidget):
 
     # -- sessions
 
-    def begin(self, first: bool = False) -> None:
-        """Starts a session below a divider.
-
-        `first`: whether it is the first one of a new conversation, in which case the turns above it are excluded from
-        the context for models.
-        """
+    def _begin(self, first: bool) -> None:
+        """Starts a session below a divider."""
         now = self.locale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
-        self._begin((self.tr("New conversation, {0}") if first else self.tr("Continued, {0}")).format(now))
-        if first:
-            self._earlier = []
+        heading = (self.tr("New conversation, {0}") if first else self.tr("Continued, {0}")).format(now)
+        self._begin_entries()
+        if self._past:
+            self._past.append(heading)
+        elif self.view.cards:
+            self._show_past(heading)
+            self.view.show_newest()
+        self._first = len(self.view.cards)
 
-    def end(self) -> None:
-        """Closes all open turns. Called when the session ends."""
-        self._changed.update(map(id, self._entries.end()))
-        self.settle()
+    def _end(self, turns: Sequence[Turn]) -> None:
+        """The session has ended, and with it `turns`, which were open."""
+        if self._model.in_view:
+            self._changed.update(map(id, turns))
+            if self._changed:
+                self.show_rest()
+                self.settle()
 
-    def clear(self) -> None:
-        """Removes all entries. Called before another conversation is shown."""
+    def _clear(self) -> None:
+        """Removes all entries: another conversation is going to be shown."""
         self.find_bar.leave()
         self.composer.take_back()
         self.composer.forget()
         self.view.clear_cards()
-        self._talk, self._earlier, self._cards = 0, [], []
+        self._cards, self._has_ghost = [], False
         self._past.clear()
         self._show_page()
         self._begin_entries()
 
-    def show_talk(self, talk: PastTalk, heading: str) -> None:
-        """Adds a past session below the existing ones. Its entries are shown in batches; `heading` states its date."""
-        self._leave_session()
-        self._earlier += talk.turns
-        for turn in talk.turns:
-            turn.talk = self._talk
-        self._past += heading, *talk.entries
+    def _add_past(self, talk: PastTalk) -> None:
+        """Adds a past session below the existing ones. Its entries are shown in batches."""
+        self._begin_entries()
+        began = QDateTime.fromSecsSinceEpoch(round(talk.began))
+        self._past += self.locale().toString(began, QLocale.FormatType.ShortFormat), *talk.entries
         if not self._past_timer.isActive():
             self._show_some()
 
@@ -215,72 +221,88 @@ class TranscriptPane(QWidget):
         return any(turn is not None for turn in self._cards) or any(isinstance(one, Turn) for one in self._past)
 
     @property
-    def messages(self) -> tuple[ChatMessage, ...]:
-        """The conversation's turns as context for a model, excluding backchannels."""
-        turns = [*self._earlier, *self._entries.turns]
-        return tuple(ChatMessage(t.speaker, t.meant) for t in turns if t.meant and not t.backchannel)
-
-    @property
-    def talk(self) -> int:
-        """The number of the newest session in view, counted from 1; 0 if there is none."""
-        return self._talk
-
-    @property
     def empty(self) -> bool:
         """Whether nothing has been said in this conversation."""
-        return not any(turn.text for turn in (*self._earlier, *self._entries.turns))
+        return not any(turn.text for turn in self._model.turns)
 
-    # -- events
+    # -- changes
 
-    def apply(self, event: e.Event) -> None:
-        """Processes an event. Its changes are displayed by the next `settle`."""
-        self.consent.apply(event)
-        entry = self._entries.apply(event)
-        if isinstance(entry, Turn):
-            entry.talk = self._talk
-        if entry is not None:
-            self._changed.add(id(entry))
+    def _take(self, change: Change) -> None:
+        if not self._model.in_view:
+            return
+        if change.entry is not None:
+            self._changed.add(id(change.entry))
+        if change.revisions:
+            self._thought_changed = True
+            if (answer := self._answer) is not None and answer.open:
+                self._changed.add(id(answer))
+
+    @property
+    def _answer(self) -> Turn | None:
+        """The session's newest answer."""
+        return self._model.record.transcript.last("assistant")
+
+    def _card(self, entry: Entry) -> Card:
+        answer = self._answer
+        if entry is not answer or answer is None or not answer.open or answer.marked:
+            return self._make.card(entry)
+        revision = current(self._model.record.revisions.revisions)
+        if revision is None or not revision.speaking:
+            return self._make.card(entry)
+        return self._make.card(entry, shortened_answer(revision.text[revision.heard :]), revision)
+
+    @property
+    def _guess(self) -> Revision | None:
+        """The answer that is to be seen before it is spoken: from the user's third word on."""
+        record = self._model.record
+        asked = record.transcript.last("user")
+        if not self._model.in_view or self._model.talk.phase != "running" or asked is None or asked.backchannel:
+            return None
+        answer = self._answer
+        if (answer is not None and answer.number >= asked.number) or len(asked.text.split()) < LEAST_WORDS:
+            return None
+        return newest_words(record.revisions.revisions, asked.number)
 
     def settle(self) -> None:
         """Shows all changes since the last call. No-op while entries of past sessions are still being added."""
-        if self._past or not self._changed:
+        if self._past or not (self._changed or self._thought_changed):
             return
-        stay = self.view.at_newest()
-        if len(self._shown) == self._entries.count:
-            for key in self._changed:
-                place = self._places[key]
-                self.view.set_card(self._first + place, self._make.card(self._shown[place]))
-        else:
-            self._insert_new()
+        self._thought_changed = False
+        stay, record, guess = self.view.at_newest(), self._model.record, self._guess
+        with laid_out_once(self.view.document()):  # so that the guess becomes the answer without a jump
+            if guess is None:
+                self._show_ghost(None)
+            if len(self._shown) == len(record.turns) + len(record.notes):
+                for key in self._changed:
+                    place = self._places[key]
+                    self.view.set_card(self._first + place, self._card(self._shown[place]))
+            else:
+                self._insert_new()
+            if guess is not None:
+                self._show_ghost(self._make.ghost(guess))
         self._changed.clear()
         self.view.keep_view(stay, 0.0)
+
+    def _show_ghost(self, card: Card | None) -> None:
+        """Shows the guessed answer below everything else, or removes it."""
+        if card is None and self._has_ghost:
+            self._cards.pop()
+            self.view.remove_card(len(self._cards))
+        elif card is not None and self._has_ghost:
+            self.view.set_card(len(self._cards) - 1, card)
+        elif card is not None:
+            self._insert(len(self._cards), card, None)
+        self._has_ghost = card is not None
 
     # -- internals
 
     def _begin_entries(self) -> None:
-        self._entries = TranscriptEntries()
         self._shown: list[Entry] = []  # this session's entries that have a card, in display order
         self._places: dict[int, int] = {}  # the index of each entry in `_shown`, by id()
         self._changed: set[int] = set()
+        self._thought_changed = False
+        self._show_ghost(None)
         self._first = len(self.view.cards)  # the index of this session's first card in the view
-
-    def _begin(self, heading: str) -> None:
-        self._leave_session()
-        if self._past:
-            self._past.append(heading)
-        elif self.view.cards:
-            self._show_past(heading)
-            self.view.show_newest()
-        self._first = len(self.view.cards)
-
-    def _leave_session(self) -> None:
-        """Completes the current session's entries; later ones belong to a new session."""
-        if self._changed:
-            self.show_rest()
-            self.settle()
-        self._earlier += self._entries.turns
-        self._talk += 1
-        self._begin_entries()
 
     def _show_some(self) -> None:
         """Shows past entries for up to `SHOWING_SECONDS`; after the last one, shows the current session's changes."""
@@ -315,14 +337,14 @@ class TranscriptPane(QWidget):
             self._show_page()
 
     def _insert_new(self) -> None:
-        for place, entry in enumerate(self._entries.in_order()):
+        for place, entry in enumerate(self._model.record.entries()):
             # All entries before this one already have cards, so its index in both lists is the same.
             if place < len(self._shown) and self._shown[place] is entry:
                 if id(entry) in self._changed:
-                    self.view.set_card(self._first + place, self._make.card(entry))
+                    self.view.set_card(self._first + place, self._card(entry))
             else:
                 self._shown.insert(place, entry)
-                self._insert(self._first + place, self._make.card(entry), entry if isinstance(entry, Turn) else None)
+                self._insert(self._first + place, self._card(entry), entry if isinstance(entry, Turn) else None)
         self._places = {id(entry): place for place, entry in enumerate(self._shown)}
 
     # -- turn actions
@@ -331,7 +353,7 @@ class TranscriptPane(QWidget):
         actions = self.actions_
         actions.copy.clicked.connect(lambda: _to_clipboard(actions.turn.text if actions.turn else ""))
         actions.hear.clicked.connect(lambda: self.play_wanted.emit(actions.turn))
-        actions.ask.clicked.connect(lambda: self._with_words(self.ask_wanted.emit))
+        actions.ask.clicked.connect(lambda: self._with_words(self.composer.put))
         actions.other.clicked.connect(lambda: self._with_words(self.other_model_wanted.emit))
         actions.edit.clicked.connect(lambda: self._with_words(self.composer.edit))
 
@@ -393,7 +415,7 @@ class TranscriptPane(QWidget):
         play.setEnabled(turn is not None and not turn.open and self.can_play(turn))
         thoughts = menu.addAction(self.tr("&Show its thoughts"), lambda: self.thoughts_wanted.emit(turn))
         thoughts.setEnabled(turn is not None and turn.speaker == "assistant" and turn.revisions > 0)
-        ask = menu.addAction(self.tr("&Ask this again"), lambda: self.ask_wanted.emit(words))
+        ask = menu.addAction(self.tr("&Ask this again"), lambda: self.composer.put(words))
         other = menu.addAction(self.tr("Ask with another &model…"), lambda: self.other_model_wanted.emit(words))
         edit = menu.addAction(self.tr("&Edit and ask"), lambda: self.composer.edit(words))
         for action in (ask, other, edit):

@@ -1,4 +1,4 @@
-"""Compact formats for money, token counts, durations, session times and model names.
+"""Compact formats for money, token counts, durations and session times.
 
 `SessionTime` estimates the current session time between events.
 """
@@ -82,8 +82,3 @@ def clock_words(seconds: float, tenths: bool = False) -> str:
         return f"{whole // 600}:{whole // 10 % 60:02d}.{whole % 10}"
     whole = int(max(0.0, seconds))
     return f"{whole // 60}:{whole % 60:02d}"
-
-
-def backend_words(backend: str, model: str) -> str:
-    """Returns the name of a model followed by its back-end, e.g. "gemma3 (Ollama)"; either may be empty."""
-    return f"{model} ({backend})" if model and backend else model or backend

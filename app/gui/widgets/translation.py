@@ -19,7 +19,6 @@ SOURCE_LANGUAGE = "en"
 LABELS = (
     tr("Built-in"),
     tr("Another server"),
-    tr("Router: by kind of question"),
     tr("Built-in voice (CPU)"),
     tr("KAME (GPU): speaks while it thinks"),
     tr("Moshi (GPU): by itself, without a language model"),

@@ -19,12 +19,12 @@ from qasync import QEventLoop
 
 from app.demo.base import DemoOrder
 from app.diagnostics.logs import watch_exceptions
+from app.gui.controllers.context import WindowServices
 from app.gui.design.theme import apply_theme
 from app.gui.shell.instance import Instance
 from app.gui.widgets.translation import said, use_language
 from app.gui.window.daemon_executor import DaemonExecutor
 from app.gui.window.main_window import MainWindow
-from app.gui.window.services import WindowServices
 from app.gui.window.start_report import StartReport
 from app.platform import single_instance
 from app.platform.installation import resource
@@ -98,7 +98,7 @@ def run_window(
             report.watch(window)
         if instance is not None:
             instance.raised.connect(window.come_forward)
-            instance.commanded.connect(window.keys.obey)
+            instance.commanded.connect(window.talk.obey)
             window.closing.connect(instance.close)  # a new start works while this one still ends
         closed = asyncio.Event()
         window.closing.connect(closed.set)  # at once: it may be closed before it is shown
@@ -177,7 +177,7 @@ def leave(code: int) -> int:
 async def _live(window: MainWindow, closed: asyncio.Event, order: DemoOrder | None, hidden: bool) -> None:
     """The window's whole life."""
     if not closed.is_set():
-        window.system.show_first(hidden)
+        window.tray.show_first(hidden)
         window.begin(order)
     await closed.wait()
     await window.finish(CLOSE_SECONDS)

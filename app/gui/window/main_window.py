@@ -6,33 +6,49 @@ import asyncio
 import itertools
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QKeyEvent, QMoveEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QDialog, QMainWindow, QMenu, QVBoxLayout, QWidget
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QMoveEvent, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtWidgets import QApplication, QDialog, QMainWindow, QVBoxLayout, QWidget
 
+from app.conversation import events as e
+from app.conversation.record.record import Change
+from app.conversation.record.transcript import Turn
 from app.demo.base import DemoOrder
 from app.gui.controllers.asker import Asker
-from app.gui.controllers.backend_controller import BackendsController
+from app.gui.controllers.backend_controller import BackendController
+from app.gui.controllers.context import WindowContext, WindowServices
 from app.gui.controllers.conversation_controller import ConversationController
 from app.gui.controllers.dialogs import Dialogs
 from app.gui.controllers.documents_controller import DocumentsController, FileDrops
 from app.gui.controllers.list_controller import ConversationListController
-from app.gui.controllers.live_settings import LiveSettings
+from app.gui.controllers.mini_controller import MiniController
+from app.gui.controllers.model_offers import ModelOffers
+from app.gui.controllers.palette_controller import PaletteController
+from app.gui.controllers.panels import Panels
+from app.gui.controllers.replay_controller import ReplayController
+from app.gui.controllers.session_messages import SessionMessages
 from app.gui.controllers.session_starter import SessionStarter
 from app.gui.controllers.sound_controller import SoundController
-from app.gui.controllers.talk_keys import TalkKeys
+from app.gui.controllers.system_controller import SystemController
+from app.gui.controllers.talk_controller import TalkController
+from app.gui.controllers.tray_controller import TrayController
 from app.gui.conversations.pane import ConversationsPane
 from app.gui.demo.controller import DemoController
-from app.gui.design import model_colours
-from app.gui.hotkeys.push_to_talk import PushToTalk
+from app.gui.design import model_look
+from app.gui.design.motion import reduce_motion
+from app.gui.design.theme import apply_theme
+from app.gui.first_run.first_start import FirstStart
 from app.gui.inspector.pane import InspectorPane
 from app.gui.inspector.timeline_page import MiniTimeline
+from app.gui.models.current_model import CurrentModel
 from app.gui.models.downloads import GraphicsController, ModelsController
 from app.gui.models.favourites import Favourites
 from app.gui.models.frontend_bar import FrontEndBar
 from app.gui.models.model_lists import ModelLists
+from app.gui.models.model_search import ModelSearch
+from app.gui.models.servers import Servers
 from app.gui.oracle.pane import OraclePane
+from app.gui.shell.commands import Commands, copy_selection
 from app.gui.shell.key_routing import KeyRouting
-from app.gui.shell.menu import TalkMenu
 from app.gui.shell.message_bar import MessageBar
 from app.gui.shell.model_popover import ModelPopover
 from app.gui.shell.panes import Panes, WindowLayoutStore
@@ -41,23 +57,15 @@ from app.gui.shell.top_bar import TopBar
 from app.gui.sound.devices_popover import DevicesPopover
 from app.gui.sound.talk_dock import TalkDock
 from app.gui.state.background_tasks import BackgroundTasks
+from app.gui.state.choice import LOCATED, backend_choice
 from app.gui.state.session_manager import SessionManager
-from app.gui.state.session_state import SessionState
+from app.gui.state.session_model import SessionModel
 from app.gui.state.settings_controller import SettingsController
 from app.gui.transcript.pane import TranscriptPane
-from app.gui.transcript.replay_controller import ReplayController
-from app.gui.window.mini_mode import MiniMode
-from app.gui.window.offers import Offers
-from app.gui.window.panels import Panels
-from app.gui.window.quick_access import QuickAccess
-from app.gui.window.services import WindowServices
-from app.gui.window.session_view import SessionView
-from app.gui.window.system_parts import SystemParts
-from app.gui.window.wiring import Wiring
 from app.history.base import LONGEST_TITLE
-from app.session.control import ROUTER, SessionFactory
+from app.session.control import SessionFactory
 from app.settings.declarations import Settings
-from app.settings.kept_state import WindowState, strings
+from app.settings.kept_state import WindowState
 from app.settings.paths import default_path
 from app.untrusted.text import one_line
 
@@ -79,131 +87,167 @@ class MainWindow(QMainWindow):
         # Made first: what moves into it later costs as much as it cost to make.
         self._body = QWidget(self)
         self.setCentralWidget(self._body)
-        service, choices = services.backend_service, services.choices
-
         state = WindowState.load((settings.path or default_path()).with_name("window.json"))
         self.keep = SettingsController(settings, state, self)
-        model_colours.load(strings(state.model_colours), lambda names: self.keep.remember(model_colours=names))
+        model_look.load(state.model_colours, lambda colours: self.keep.remember(model_colours=colours))
         self.background = BackgroundTasks(self)
-        self.lists = ModelLists(choices.backends, service, self.background, self)
-        self._build_downloads(services)
-        favourites = Favourites(self, self.lists)
-        catalogue = services.models.models if services.models is not None else tuple
-        self.dialogs = Dialogs(
-            settings,
-            self.lists,
-            favourites,
-            catalogue,
-            self.background,
-            service,
-            choices.mcp_servers,
-            self,
-            models=self.models_controller,
-            machine=services.machine,
-            graphics=self.graphics,
-            sound=services.sound_service,
-        )
-        self.setup = ModelPopover(settings, choices, self.lists, favourites, catalogue, self)
-        self.setup.models_button.setVisible(self.dialogs.has_models)
-        self.frontend_bar = FrontEndBar(
-            settings, choices.weighty, services.missing_weights, self.models_controller, self
-        )
-        self.setup.column.addWidget(self.frontend_bar)
+        self.model = SessionModel(self, duplex=settings.duplex)
+        self.manager = SessionManager(factory, self.model, self)
+        self.model.arrived.connect(services.watch)
         self.messages = MessageBar(self._body)
-        self.messages.with_service, self.messages.with_log = service is not None, services.log is not None
-        self._build_panes()
-        self.view = SessionView(self, services.watch)
-        self.pump = self.view.pump
-        self.manager = SessionManager(factory, self.view.on_event, self)
-        self.state = SessionState(self.manager, settings, self)
-        self.offers = Offers(self)
-        self._build_controllers(services)
+        self.messages.with_service, self.messages.with_log = (
+            services.backend_service is not None,
+            services.log is not None,
+        )
+        self._build_panes(services)
+        context = WindowContext(
+            self,
+            settings,
+            services,
+            self.keep,
+            self.background,
+            self.model,
+            self.manager,
+            self.messages,
+            self.commands,
+        )
+        self._build_models(context)
+        self._build_controllers(context)
         self.layout_store = WindowLayoutStore(self, self.panes, self.keep)
+        self._build_system(context)
         self._lay_out()
         self._order_tabs()
-        self.mini_mode = MiniMode(self)
-        Wiring(self)
-        self.quick = QuickAccess(self)
-        self.system = SystemParts(self, services)
-        self.dock.duplex.setChecked(settings.duplex)
-        self.set_talk_mode(settings.talk_mode)
+        self._connect()
+        self._follow_settings()
         if notice := " ".join(filter(None, (settings.notice, state.notice))):
             self.messages.say(notice, level="warning")
-        self.view.show_state()
 
     # -- building
 
-    def _build_downloads(self, services: WindowServices) -> None:
-        models, graphics = services.models, services.graphics
-        self.models_controller = ModelsController(models, self) if models is not None else None
-        self.graphics = GraphicsController(graphics, self) if graphics is not None else None
-
-    def _build_panes(self) -> None:
+    def _build_panes(self, services: WindowServices) -> None:
         self.conversations = ConversationsPane(self)
-        self.transcript = TranscriptPane(self)
-        self.oracle = OraclePane(self)
-        self.inspector = InspectorPane(self)
+        self.transcript = TranscriptPane(self.model, self)
+        self.oracle = OraclePane(self.model, self)
+        self.inspector = InspectorPane(self.model, self)
         self.panes = Panes(self.conversations, self.transcript, self.oracle, self.inspector, self._body)
-        self.devices = DevicesPopover(self.settings, self)
-        self.dock = TalkDock(self)
+        self.commands = Commands(self, self.panes.actions_)
+        self.devices = DevicesPopover(self.settings, self.model, self)
+        self.dock = TalkDock(self.model, self)
         self.transcript.add_below(self.dock)
         self.mini = MiniTimeline(self.inspector.activity, self)
-        self.status = StatusLine(self.mini, self.panes.inspector_action, self._body)
+        self.model.follow(None, self.mini.settle)
+        self.status = StatusLine(self.model, self.mini, self.panes.inspector_action, self._body)
         self.inspector.attach(self.panes.inspector_action, self.status)
-        self.menu = TalkMenu(QMenu(self), self.settings.keep_recordings, self, self.panes.actions_)
-        self.top_bar = TopBar(
-            self.transcript.header, self.menu.bar, self.panes.conversations_action, self.panes.oracle_action, self._body
+        bar, panes = self.commands.bar, self.panes
+        self.top_bar = TopBar(self.transcript.header, bar, panes.conversations_action, panes.oracle_action, self._body)
+
+    def _build_models(self, context: WindowContext) -> None:
+        services, choices = context.services, context.services.choices
+        models, graphics = services.models, services.graphics
+        self.servers = Servers(self.keep, self)
+        for provider in LOCATED:
+            self.servers.add(backend_choice(self.settings, provider))
+        self.lists = ModelLists(choices.backends, services.backend_service, self.servers, self.background, self)
+        self.current = CurrentModel(self.manager, self.lists, self)
+        self.top_bar.pill.follow(self.current)
+        self.models_controller = ModelsController(models, self) if models is not None else None
+        self.graphics = GraphicsController(graphics, self) if graphics is not None else None
+        favourites = Favourites(self, self.lists)
+        catalogue = models.models if models is not None else tuple
+        self.dialogs = Dialogs(context, self.lists, favourites, catalogue, self.models_controller, self.graphics)
+        search = ModelSearch(
+            self.settings, self.lists, favourites, catalogue, services.backend_service, self.background, self
+        )
+        self.popover = ModelPopover(self.settings, choices, search, favourites, self.current, self.top_bar.pill, self)
+        self.popover.models_button.setVisible(self.dialogs.has_models)
+        self.commands["models"].setVisible(self.dialogs.has_models)
+        self.frontend_bar = FrontEndBar(
+            self.settings,
+            choices.weighty,
+            services.missing_weights,
+            self.models_controller,
+            self.keep,
+            self.model,
+            self,
+        )
+        self.popover.column.addWidget(self.frontend_bar)
+
+    def _build_controllers(self, context: WindowContext) -> None:
+        composer, put = self.transcript.composer, self.transcript.composer.put
+        self.talks = ConversationController(context)
+        self.list = ConversationListController(context, self.talks, self.dialogs, self.conversations)
+        self.backends = BackendController(
+            context,
+            self.dialogs,
+            self.lists,
+            self.popover,
+            self.oracle.header,
+            changed=self.talks.setup_changed,
+            ask=put,
+        )
+        self.sound = SoundController(context, self.devices, self.dock)
+        self.starter = SessionStarter(context, self.talks, self.lists, self.sound.list_devices)
+        self.documents = DocumentsController(context, self.transcript.documents)
+        self.drops = FileDrops(self)
+        self.asker = Asker(context, put)
+        go_on = self.starter.go_on_if_stopped
+        self.talk = TalkController(context, self.dock, composer, self.sound, self.asker, go_on)
+        self.routing = KeyRouting(self.talk.push, self, composer.field)
+        self.replay = ReplayController(context, self.transcript)
+        SessionMessages(context, self.dialogs, self.lists, self.frontend_bar, self.starter.go_on)
+        self.offers = ModelOffers(context, self.dialogs, self.backends, self.models_controller, self.graphics)
+        pickers = {
+            "microphone": self.devices.microphone,
+            "loudspeaker": self.devices.loudspeaker,
+            "frontend": self.popover.frontend,
+        }
+        self.panels = Panels(
+            context, self.dialogs, self.backends, self.sound, self.models_controller, self.inspector, pickers
+        )
+        self.quick = PaletteController(
+            context,
+            self.lists,
+            self.list,
+            self.talks,
+            choose=self.backends.choose,
+            open_settings=self.panels.open_settings,
+            open_guide=self.panels.open_guide,
         )
 
-    def _build_controllers(self, services: WindowServices) -> None:
-        settings, manager, menu, background = self.settings, self.manager, self.menu, self.background
-        history, sound_service = services.history, services.sound_service
-        menu.models_action.setVisible(self.dialogs.has_models)
-        menu.routes_action.setVisible(ROUTER in self.lists.views)
-        menu.demo_action.setVisible(services.demo is not None)
-        self.talks = ConversationController(history, settings, manager, self.transcript, background, self)
-        self.list = ConversationListController(
-            history, self.talks, manager, self.dialogs, self.conversations, background, menu, self
-        )
-        self.backends = BackendsController(
-            settings, manager, self.dialogs, self.setup, self.transcript.header, self.oracle.header, menu, self
-        )
-        self.push = PushToTalk(self)
-        self.routing = KeyRouting(self.push, self, self.transcript.composer.field)
-        self.sound = SoundController(
-            settings,
-            manager,
-            self.devices,
+    def _build_system(self, context: WindowContext) -> None:
+        services = context.services
+        self.mini_mode = MiniController(
+            context,
             self.dock,
-            menu,
-            self.messages,
-            services.list_devices,
-            background,
-            sound_service,
-            self,
-        )
-        self.starter = SessionStarter(
-            settings,
-            manager,
-            self.talks,
-            self.setup,
-            self.transcript.header,
+            self.talk,
             self.sound,
-            self,
-            knows=self.lists.views.__contains__,
-            settle=self.pump.flush,
+            self.current,
+            self.layout_store,
+            go_on=self.starter.go_on_if_stopped,
+            come_forward=self.come_forward,
         )
-        self.documents = DocumentsController(manager, self.transcript.documents, background, self)
-        self.drops = FileDrops(self)
-        self.asker = Asker(services.asking, manager, background, self)
-        self.keys = TalkKeys(self.push, self.sound, self.state.talk, self)
-        self.replay = ReplayController(sound_service, settings, manager, self.transcript, background, self)
-        self.live = LiveSettings(
-            settings, self.keep, manager, self.setup, self.devices, self.frontend_bar, self.sound, menu, self
+        self.tray = TrayController(
+            context, self.mini_mode, self.panels, self.sound, self.talk.push, self.talks, self.come_forward
         )
-        self.panels = Panels(self, services)
+        self.system = SystemController(context, self.panels)
+        self.first_start: FirstStart | None = None
+        if services.machine is not None and not self.keep.state.first_run_done:
+            self.first_start = FirstStart(
+                context,
+                services.machine,
+                self.transcript.welcome,
+                self.lists,
+                self.dialogs,
+                self.popover,
+                self.current,
+                self.backends,
+                self.sound,
+                self.offers,
+                self.models_controller,
+            )
+        self.commands["demo"].setVisible(services.demo is not None)
         self.demo = (
-            DemoController(services.demo, manager, background, self, talks=lambda: self.starter.talks_now)
+            DemoController(services.demo, self.manager, self.background, self, talks=lambda: self.starter.talks_now)
             if services.demo is not None
             else None
         )
@@ -216,7 +260,7 @@ class MainWindow(QMainWindow):
         column.setSpacing(0)
         for widget in (self.top_bar, self.messages, self.panes, self.status):
             column.addWidget(widget, 1 if widget is self.panes else 0)
-        for popover in (self.setup, self.devices):
+        for popover in (self.popover, self.devices):
             popover.setParent(self._body)  # over all that is in it
             popover.home = self.transcript.composer.field
         self._make_room()
@@ -229,26 +273,26 @@ class MainWindow(QMainWindow):
 
     def _order_tabs(self) -> None:
         """Tab goes through the window as one reads it."""
-        setup, dock, timeline, list_ = self.setup, self.dock, self.inspector.timeline, self.conversations
-        bar = self.top_bar
+        popover, dock, timeline, list_ = self.popover, self.dock, self.inspector.timeline, self.conversations
+        bar, cards = self.top_bar, self.first_start.cards if self.first_start is not None else None
         widgets = (
             bar.sidebar_button,
             bar.new_button,
             self.transcript.header.button,
             bar.pill,
-            setup.search,
-            setup.list,
-            setup.models_button,
-            setup.compare_button,
-            setup.routes_button,
-            setup.answer_mode,
-            setup.frontend,
+            popover.search,
+            popover.list,
+            popover.models_button,
+            popover.compare_button,
+            popover.answer_mode,
+            popover.frontend,
             bar.oracle_button,
             bar.menu_button,
             list_.new_button,
             list_.more,
             list_.search,
             list_.rows,
+            *(cards.controls if cards is not None else ()),
             *self.transcript.welcome.questions,
             self.transcript.view,
             *self.transcript.consent.controls,
@@ -277,11 +321,145 @@ class MainWindow(QMainWindow):
             self.setTabOrder(one, other)
 
     def _make_room(self) -> None:
-        """Keep the window at least as wide as what is open in it, which grows with the text size."""
+        """Keeps the window at least as wide as what is open in it, which grows with the text size."""
         body = self.centralWidget()
         assert body is not None
         needed = min(body.minimumSizeHint().width(), self.screen().availableSize().width())
         self.setMinimumSize(max(LEAST_PX[0], needed), LEAST_PX[1])
+
+    # -- connections between parts that don't know each other
+
+    def _connect(self) -> None:
+        transcript, composer, starter, commands = self.transcript, self.transcript.composer, self.starter, self.commands
+        composer.talk_wanted.connect(starter.go_on)
+        composer.attach_wanted.connect(self.documents.ask)
+        transcript.welcome.asked.connect(self.asker.ask)
+        transcript.consent.allowed.connect(self.manager.allow)
+        transcript.consent.denied.connect(self.manager.deny)
+        transcript.other_model_wanted.connect(self.backends.ask_another)
+        transcript.thoughts_wanted.connect(self._show_thoughts)
+        transcript.header.style_wanted.connect(commands["style"].trigger)
+        self.inspector.timeline.failed.connect(self.messages.say)
+        self.mini.clicked.connect(lambda: self.inspector.toggle_at("timeline"))
+        self.top_bar.new_button.clicked.connect(commands["new"].trigger)
+        self.conversations.new_wanted.connect(commands["new"].trigger)
+        self.list.cleared.connect(starter.clear)
+        self.list.titled.connect(self.show_title)
+        self.top_bar.pill.clicked.connect(lambda: self.popover.toggle_at(self.top_bar.pill))
+        self.devices.stop_talk.connect(starter.stop)
+        self.dock.devices_button.clicked.connect(lambda: self.devices.toggle_at(self.dock.devices_button))
+        self.documents.changed.connect(self.talks.setup_changed)
+        self.drops.dropped.connect(self.documents.add)
+        self.drops.hovering.connect(composer.show_drag)
+        self.frontend_bar.download_wanted.connect(lambda key: self.dialogs.open_models("embedded", key))
+        self.frontend_bar.arrived.connect(starter.restart_soon)
+        if self.models_controller is not None:
+            self.popover.download_wanted.connect(self.models_controller.get)
+        commands.on("new", starter.start_fresh)
+        commands.on("end", starter.stop)
+        commands.on("quit", self.close)
+        commands.on("copy", lambda: copy_selection(transcript.view, *self.oracle.views))
+        commands.on("find", transcript.find_bar.appear)
+        commands.on("latency", self.inspector.open_latency)
+        opens = QShortcut(QKeySequence("Ctrl+Shift+M"), self, lambda: self.popover.toggle_at(self.top_bar.pill))
+        opens.setWhatsThis(self.tr("Choose a model"))
+        newest = QShortcut(QKeySequence("F6"), self, self.messages.take_focus)
+        newest.setWhatsThis(self.tr("Go to the newest message"))
+        menu = QShortcut(QKeySequence("F10"), self, self.top_bar.open_menu)
+        menu.setWhatsThis(self.tr("Open the menu"))
+        self.model.follow(self._take)
+        self.model.changed.connect(self._show_state)
+        self._show_state()
+        if self.demo is not None:
+            commands.on("demo", self.demo.open)
+            self.demo.began.connect(starter.cancel)
+            self.demo.ended.connect(lambda again: starter.go_on_if_stopped() if again else None)
+            self.demo.failed.connect(self.messages.say)
+            starter.taking_over.connect(self.demo.make_way)
+        self._connect_focus()
+
+    def _connect_focus(self) -> None:
+        """A user who has done one of these things continues with a message: the field gets the focus."""
+        routing, composer = self.routing, self.transcript.composer
+        routing.sheet_wanted.connect(self.commands["keys"].trigger)
+        routing.escaped.connect(self._escape)
+        composer.field.returned.connect(routing.end_typing)
+        composer.button.clicked.connect(routing.end_typing)
+        for done in (
+            self.commands["new"].triggered,
+            self.conversations.opened,
+            self.documents.asked,
+            self.dock.duplex.toggled,
+        ):
+            done.connect(lambda *_: routing.go_home())
+
+    def _escape(self) -> None:
+        """Closes a popover, or stops what is asked, said or played, or closes the newest message: the first of these
+        that there is.
+        """
+        popover = next((one for one in (self.popover, self.devices) if one.isVisible()), None)
+        if popover is not None:
+            popover.shut()
+        elif self.dock.silence.isVisible():
+            self.talk.silence()
+        elif self.replay.playing:
+            self.replay.stop()
+        else:
+            self.messages.close_newest()
+
+    def _take(self, change: Change) -> None:
+        if isinstance(change.event, e.SecondaryChanged) and self.model.in_view:
+            self.panes.compare(bool(change.event.backend))
+
+    def _show_state(self) -> None:
+        running = self.model.talk.phase == "running"
+        self.oracle.header.set_running(running)
+        self.popover.set_running(running)
+        self.commands["compare"].setEnabled(running)
+        self.commands["hand_over"].setEnabled(running and bool(self.oracle.header.sides.comparison))
+
+    def _show_thoughts(self, turn: Turn) -> None:
+        self.panes.oracle_action.setChecked(True)
+        QTimer.singleShot(0, self, lambda: self._scroll_to_thoughts(turn))  # once the pane has its size
+
+    def _scroll_to_thoughts(self, turn: Turn) -> None:
+        if not self.oracle.show_turn(turn.talk, turn.number):
+            words = self.tr("The thoughts behind this answer are no longer here: only the newest ones are kept.")
+            self.messages.say(words, level="notice", topic="thoughts")
+
+    # -- settings
+
+    def _follow_settings(self) -> None:
+        """Shows the settings in the controls that change them, and applies those of the window's look."""
+        keep, settings, header, commands = self.keep, self.settings, self.oracle.header, self.commands
+        for key, controls in (
+            ("oracle_earlier", (header.earlier, commands["earlier"])),
+            ("oracle_details", (header.details,)),
+            ("keep_recordings", (commands["recordings"],)),
+        ):
+            for control in controls:
+                control.setChecked(getattr(settings, key))
+                control.toggled.connect(lambda on, key=key: keep.change(key, on))
+                keep.follow(key, does=control.setChecked)
+        popover = self.popover
+        popover.answer_mode_picked.connect(lambda mode: keep.change("answer_mode", mode))
+        popover.frontend_picked.connect(lambda key: keep.change("frontend", key))
+        keep.follow("answer_mode", does=popover.show_answer_mode)
+        keep.follow("frontend", does=popover.show_frontend)
+        popover.favourites.show_rows(keep.state.favourites)
+        popover.favourites.changed.connect(lambda: keep.remember(favourites=popover.favourites.rows))
+        popover.favourites.picked.connect(self.backends.choose)
+        keep.follow("theme", "accent", "font_scale", does=lambda _: self._look())
+        keep.follow("reduced_motion", does=self._move)
+
+    def _look(self) -> None:
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        apply_theme(app, self.settings.theme, self.settings.font_scale, self.settings.accent)
+
+    def _move(self, reduced: bool) -> None:
+        reduce_motion(reduced)
+        self.inspector.timeline.view.reduced_motion = reduced
 
     # -- life
 
@@ -290,17 +468,17 @@ class MainWindow(QMainWindow):
         demo in its place.
         """
         self.transcript.composer.field.setFocus()
-        self.keys.set_keys(self.settings.talk_hotkey, self.settings.mute_hotkey)
+        self.talk.begin()
         self.lists.awake = True
-        self.lists.ask(self.setup.choice)
-        self.live.begin()
+        self.lists.ask(self.current.choice)
+        self._look()
+        self._move(self.settings.reduced_motion)
         self.list.begin()
         self.system.begin()
         if order is not None and self.demo is not None:
             self.demo.begin(order)
         else:
             self.starter.start_fresh()
-            self.panels.begin()
 
     async def finish(self, seconds: float = 1.0) -> None:
         """Ends the session and all that is under way."""
@@ -308,15 +486,15 @@ class MainWindow(QMainWindow):
         for fetching in filter(None, (self.graphics, self.models_controller)):
             await fetching.close()
         self._close_dialogs()
-        self.keys.stop_reporting()
+        self.talk.stop_reporting()
         await self.sound.close()
         if self.demo is not None:
             await self.demo.close()
         # The conversation's microphone is not to stay open until all is written, or what is being tried out has ended.
         await asyncio.gather(self._finish_background(), self.manager.close(seconds))
         await self.list.close()
-        self.keys.close()  # the last of all: it waits, and nothing else goes on meanwhile
-        self.pump.flush()
+        self.talk.close()  # the last of all: it waits, and nothing else continues meanwhile
+        self.model.flush()
 
     async def _finish_background(self) -> None:
         await self.list.finish()
@@ -326,25 +504,11 @@ class MainWindow(QMainWindow):
         for dialog in self.findChildren(QDialog):
             dialog.close()
 
-    # -- what it can be told
-
     def show_title(self, title: str) -> None:
         """The conversation that is shown has this title."""
         self.transcript.header.show_title(title)
         title = one_line(title, LONGEST_TITLE)
         self.setWindowTitle(self.tr("{0} – KAME").format(title) if title else self.tr("KAME"))
-
-    def set_duplex(self, duplex: bool) -> None:
-        """Switch hands-free mode on or off."""
-        self.push.let_go_all()
-        self.dock.duplex.setChecked(duplex)
-        self.messages.clear_topic("echo")
-        self.state.set_duplex(duplex)
-
-    def set_talk_mode(self, mode: str) -> None:
-        """Use the talk button in this way: "hold" or "toggle"."""
-        self.push.set_mode("toggle" if mode == "toggle" else "hold")
-        self.state.set_toggles(mode == "toggle")
 
     # -- Qt's own events
 
@@ -379,10 +543,10 @@ class MainWindow(QMainWindow):
         if event.type() == QEvent.Type.WindowStateChange:
             self.inspector.timeline.view.watch()
         if event.type() == QEvent.Type.ActivationChange and not self.isActiveWindow():
-            self.push.let_go_own()
+            self.talk.push.let_go_own()
 
     def come_forward(self) -> None:
-        """Shows itself in front, as somebody who has started the app once more expects."""
+        """Shows itself in front, as a user who has started the app once more expects."""
         self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
         self.show()
         self.raise_()
@@ -390,13 +554,16 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Goes away at once, or into the tray; `finish` does the rest out of sight."""
-        self.push.let_go_all()
+        self.talk.push.let_go_all()
         self._close_dialogs()
         self.layout_store.save()
-        if event.spontaneous() and self.system.tray.hide_instead():
+        if event.spontaneous() and self.tray.hide_instead():
             event.ignore()
             return
-        model_colours.forget()
+        model_look.forget()
         self.keep.close()
         event.accept()
+        self.quick.palette.hide()
+        self.tray.close()
+        self.mini_mode.close()
         self.closing.emit()

@@ -43,7 +43,7 @@ class StartReport(QObject):
         self.mark("made")
         self._window = window
         window.installEventFilter(self)
-        window.manager.phase_changed.connect(self._phase_changed)
+        window.model.phase_changed.connect(self._phase_changed)
         window.manager.failed.connect(self._failed)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

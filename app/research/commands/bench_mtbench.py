@@ -152,25 +152,7 @@ def _mtbench(args: argparse.Namespace, progress: Progress) -> Any:
         plan = Plan(wanted, questions, args.runs, args.judge, args.out, sounds=sounds, **own)
         read = reader.read if reader is not None else None
         tools = Tools(make, backends.backend, backends.cost, run_talk, read, args.simulated)
-        return _kept(run_mtbench(plan, tools, progress), args.write_routes)
-
-
-def _kept(result: Any, wanted: bool) -> Any:
-    """Returns the result. If `wanted`, its routes also replace the app's routes for the same kinds of question."""
-    if wanted and result.routes:
-        from app.services.backends import parse_routes, write_routes
-        from app.settings.declarations import Settings
-
-        settings = Settings.load()
-        found = {route.kind: route.backend for route in result.routes}
-        settings.routes = write_routes({**parse_routes(settings.routes)[0], **found})
-        settings.save()
-        result.notes.append(f"The router's table now names the best model for these questions: {', '.join(found)}.")
-    elif wanted:
-        result.notes.append(
-            "The router's table stays as it is: for no kind of question was one of two models better than the other."
-        )
-    return result
+        return run_mtbench(plan, tools, progress)
 
 
 def _reasoning(args: argparse.Namespace, progress: Progress) -> Any:
@@ -220,7 +202,6 @@ BENCHES = (
         value("--voice", "who asks what is not recorded", "VOICE"),
         folder("--speech", "the questions as recordings: QUESTION_TURN.flac, or folders of them by voice"),
         folder("--reader", "a Whisper model for CTranslate2 that reads the spoken answers back"),
-        flag("--write-routes", "make the best models the router's table"),
         _SIMULATED,
     ),
     bench(

@@ -387,12 +387,6 @@ BENCHES = (
         needs="psutil",
     ),
     bench(
-        "routing",
-        "the router's classifier on questions it has not seen",
-        "app.research.benches.routing.run_routing",
-        folder("--mt-bench", "MT-Bench's question.jsonl", "FILE"),
-    ),
-    bench(
         "chaos",
         "parts killed, stopped and broken in mid-conversation: each turn must end with an answer or a sentence",
         _chaos,

@@ -3,7 +3,6 @@
 - `kame`: trains KAME-style models on corpora (the `train` command)
 - `nano`: a small model of that kind and its training corpus
 - `endpointing.py`: fits `resources/turn_ends.json`, the endpointing weights, to pauses in recordings
-- `routing.py`: fits `resources/routing/table.npz`, the router's question classifier
 
-Cases and speech models come from `app.research.benches`; `app.stt` and `app.routing` read the files written here.
+Cases and speech models come from `app.research.benches`; `app.stt` reads the weights written here.
 """

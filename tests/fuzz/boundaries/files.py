@@ -18,7 +18,6 @@ from app.history import importing
 from app.history.base import Setup
 from app.history.export import export
 from app.history.store import HistoryStore
-from app.services.backends import parse_routes
 from app.services.documents import read_document
 from app.session.control import UserError
 from app.session.recorder import EVENTS_FILE
@@ -31,7 +30,7 @@ from tests.fuzz.mutations import changed_bytes, json_bytes, lines_of
 from tests.support.history import MOON, TEA, talk
 
 _SETTINGS = [
-    {"version": 1, "provider": "ollama", "model": "m", "volume": 0.5, "routes": "{}", "language": "en"},
+    {"version": 1, "provider": "ollama", "model": "m", "volume": 0.5, "language": "en"},
     {"version": 2, "provider": "openai", "openai_model": "x"},
 ]
 
@@ -79,15 +78,6 @@ async def _servers(data: bytes, folder: Path) -> str:
     except ToolError as error:
         return str(error)
     return listed.notice
-
-
-_ROUTES = [{"everyday": {"provider": "ollama", "model": "m", "base_url": ""}, "stem": {"provider": "router"}, "x": 5}]
-
-
-async def _routes(data: bytes, folder: Path) -> str:
-    routes, told = parse_routes(data.decode("utf-8", "replace"))
-    assert all(choice.model == harmless(choice.model) for choice in routes.values())
-    return " ".join(told)
 
 
 _EVENTS = talk(MOON, TEA)
@@ -212,7 +202,6 @@ BOUNDARIES = (
     Boundary("settings", json_bytes(_SETTINGS), _settings),
     Boundary("prices", json_bytes(_PRICES), _prices),
     Boundary("tool-servers", json_bytes(_SERVERS), _servers),
-    Boundary("routes", json_bytes(_ROUTES), _routes),
     Boundary(
         "conversation",
         st.deferred(lambda: changed_bytes(_exported()) | json_bytes(_values(_exported()))),

@@ -22,7 +22,7 @@ from app.untrusted.text import harmless
 from tests.fuzz.boundary import Boundary
 from tests.fuzz.mutations import changed_bytes, json_bytes
 
-_FAVOURITES = [{"provider": "ollama", "model": "m", "base_url": ""}, {"provider": "router"}]
+_FAVOURITES = [{"provider": "ollama", "model": "m", "base_url": ""}, {"provider": "openai"}]
 _STATES = [
     {"version": 1, "favourites": _FAVOURITES, "recent_commands": ["panes:oracle", "talk:mute"], "model_colours": ["m"]},
     {"version": 1, "layout": {"window": "AAAA", "shown": []}, "first_run_done": True},
@@ -35,7 +35,7 @@ async def _state(data: bytes, folder: Path) -> str:
     path = folder / "window.json"
     path.write_bytes(data)
     state = WindowState.load(path)
-    for choice in favourites.read_rows(state.favourites, ("ollama", "openai", "router")):
+    for choice in favourites.read_rows(state.favourites, ("ollama", "openai")):
         assert choice.model == harmless(choice.model)
     strings(state.recent_commands + state.model_colours)
     state.save()

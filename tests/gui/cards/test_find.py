@@ -97,5 +97,5 @@ async def test_marks_move_and_grow_while_the_talk_goes_on(window: MainWindow) ->
 async def test_another_conversation_is_not_marked_with_the_last_search(window: MainWindow) -> None:
     say(window, *spoken(1, "One fish?"))
     bar = await looked_for(window, "fish")
-    window.transcript.clear()
+    window.model.clear()
     assert not bar.isVisible() and marked(window) == []

@@ -159,7 +159,7 @@ async def test_an_old_one_is_shown_whole_and_gone_on_with(window, factory, histo
         ChatMessage("user", "And the Mont Blanc?"),
         ChatMessage("assistant", "4806 metres."),
     )
-    assert window.setup.choice.provider == "ollama" and window.setup.choice.model == "gemma3:4b"
+    assert window.popover.choice.provider == "ollama" and window.popover.choice.model == "gemma3:4b"
     assert window.settings.provider == "embedded", "the model of an old conversation is not that of new ones"
     assert window.windowTitle().startswith("Heights")
     say(window, *spoken(1, "And K2?", "8611 metres."))
@@ -251,7 +251,7 @@ async def test_how_it_is_held_is_kept_with_it() -> None:
         window.dialogs.conversation_set.emit(style, ToolChoice(("clock",)), 0.5, False)
         await until(lambda: history.views["soup"].setup.style == style)
         assert history.views["soup"].setup == Setup(BackendChoice(), style, ToolChoice(("clock",)), 0.5)
-        window.live.pick_backend(BackendChoice("openai", "gpt-5"))
+        window.backends.choose(BackendChoice("openai", "gpt-5"))
         await until(lambda: history.views["soup"].setup.backend == BackendChoice("openai", "gpt-5"))
         # Changed a moment before another one is opened, or the window is closed: it counts all the same.
         window.dialogs.conversation_set.emit(Style("You are a baker."), ToolChoice(), 0.0, False)
@@ -331,7 +331,7 @@ async def test_one_that_cannot_be_read_leaves_what_is_shown(window, factory, his
 async def test_another_voice_goes_on_in_the_same_conversation(window, factory, history) -> None:
     key = window.talks.key
     say(window, started(), *spoken(1, "Who are you?", "KAME."))
-    picker = window.setup.frontend
+    picker = window.popover.frontend
     picker.setCurrentIndex(picker.findData("kame"))
     picker.activated.emit(picker.currentIndex())
     await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)

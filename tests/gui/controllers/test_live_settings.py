@@ -92,7 +92,7 @@ async def test_a_look_that_was_kept_is_there_from_the_start() -> None:
     settings = Settings(theme="dark", reduced_motion=True, oracle_earlier=True)
     async with shown(FakeFactory(), settings, everything=False) as window:
         assert Look.of(QApplication.palette()).dark and reduced_motion()
-        assert window.oracle.earlier and window.menu.earlier_action.isChecked()
+        assert window.oracle.earlier and window.commands["earlier"].isChecked()
         assert window.inspector.timeline.view.reduced_motion
 
 
@@ -101,8 +101,8 @@ async def test_motion_and_earlier_thoughts_hold_at_once_and_are_shown_everywhere
         await switch(window, "reduced_motion")
         assert reduced_motion() and window.inspector.timeline.view.reduced_motion
         await switch(window, "oracle_earlier")
-        assert window.oracle.earlier and window.menu.earlier_action.isChecked()
-        window.menu.earlier_action.trigger()
+        assert window.oracle.earlier and window.commands["earlier"].isChecked()
+        window.commands["earlier"].trigger()
         assert not window.oracle.earlier and not window.settings.oracle_earlier
         assert shown_value(window, "oracle_earlier") is False
         window.panes.oracle_action.trigger()
@@ -124,9 +124,9 @@ async def test_duplex_answer_mode_and_talk_mode_change_the_running_talk(window, 
     window.dock.duplex.click()
     assert ("set_duplex", False) in factory.session.calls and shown_value(window, "duplex") is False
     await pick(window, "answer_mode", "after")
-    assert ("set_answer_mode", "after") in factory.session.calls and window.setup.answer_mode.currentData() == "after"
+    assert ("set_answer_mode", "after") in factory.session.calls and window.popover.answer_mode.currentData() == "after"
     await pick(window, "talk_mode", "toggle")
-    assert window.dock.button.text() == "Press to talk" and window.push.mode == "toggle"
+    assert window.dock.button.text() == "Press to talk" and window.talk.push.mode == "toggle"
     assert len(factory.sessions) == 1
 
 
@@ -155,22 +155,20 @@ async def test_recogniser_voice_rate_and_volume_change_the_running_talk(window, 
     assert factory.session.calls[-1] == ("set_speech", SpeechChoice(rate=1.5))
     await slide(window, "speech_volume", 50)
     assert factory.session.calls[-1] == ("set_speech", SpeechChoice(rate=1.5, volume=0.5))
-    window.live.change("recogniser", "whisper-tiny")
-    window.live.change("voice", "pico/en-GB")
+    window.keep.change("recogniser", "whisper-tiny")
+    window.keep.change("voice", "pico/en-GB")
     chosen = SpeechChoice("en", "whisper-tiny", "pico/en-GB", 1.5, 0.5)
     assert factory.session.calls[-1] == ("set_speech", chosen) and window.manager.wanted.speech == chosen
     assert len(factory.sessions) == 1, "nothing restarts for that"
 
 
 async def test_hotkeys_are_taken_at_once(window: MainWindow) -> None:
-    taken: list[tuple[str, str]] = []
-    window.sound.hotkeys_changed.connect(lambda talk, mute: taken.append((talk, mute)))
     row = await row_of(window, "talk_hotkey")
     row.set_value("Ctrl+Alt+K")
-    assert taken == [("Ctrl+Alt+K", window.settings.mute_hotkey)]
+    assert window.talk._keys == ("Ctrl+Alt+K", window.settings.mute_hotkey)
     row = await row_of(window, "mute_hotkey")
     row.set_value("")
-    assert taken[-1] == ("Ctrl+Alt+K", "") and window.settings.mute_hotkey == ""
+    assert window.talk._keys == ("Ctrl+Alt+K", "")
 
 
 async def test_dials_turn_in_the_running_talk() -> None:
@@ -192,7 +190,7 @@ async def test_several_that_need_a_fresh_talk_cause_one(window: MainWindow, fact
     assert len(factory.choices) == 2
     choice = factory.choices[-1]
     assert (choice.frontend, choice.model.precision, choice.model.weights) == ("kame", "int8", "/tmp")
-    assert window.setup.frontend.currentData() == "kame" and not window.frontend_bar.isHidden()
+    assert window.popover.frontend.currentData() == "kame" and not window.frontend_bar.isHidden()
 
 
 async def test_what_concerns_another_voice_restarts_nothing(window: MainWindow, factory: FakeFactory) -> None:
@@ -205,8 +203,8 @@ async def test_what_concerns_another_voice_restarts_nothing(window: MainWindow, 
 
 async def test_recordings_are_kept_from_the_menu_and_the_dialog_alike(window: MainWindow, factory: FakeFactory) -> None:
     await switch(window, "keep_recordings")
-    assert window.menu.recordings_action.isChecked() and factory.choices[0].record_folder == ""
-    window.menu.recordings_action.trigger()
+    assert window.commands["recordings"].isChecked() and factory.choices[0].record_folder == ""
+    window.commands["recordings"].trigger()
     assert not window.settings.keep_recordings and shown_value(window, "keep_recordings") is False
 
 
@@ -221,7 +219,7 @@ async def test_all_are_reset_and_brought_back(tmp_path: Path) -> None:
         QTest.mouseClick(dialog.reset_bar.confirm_button, Qt.MouseButton.LeftButton)
         assert (settings.theme, settings.duplex, settings.answer_mode) == ("system", False, "thinking")
         assert ("set_duplex", False) in factory.session.calls and settings.provider == "openai", "that is no row of it"
-        assert not window.dock.duplex.isChecked() and window.setup.answer_mode.currentData() == "thinking"
+        assert not window.dock.duplex.isChecked() and window.popover.answer_mode.currentData() == "thinking"
         QTest.mouseClick(dialog.reset_bar.undo_button, Qt.MouseButton.LeftButton)
         assert (settings.theme, settings.duplex, settings.answer_mode) == ("dark", True, "after")
     assert json.loads(path.read_text())["theme"] == "dark"

@@ -25,7 +25,7 @@ BACK = "The microphone “Headset” is back, and the conversation has moved to 
 
 async def test_mute_is_shown_by_every_switch_once_the_session_confirms_it() -> None:
     async with window_and_factory(Settings(duplex=True)) as (window, factory):
-        bar, action = window.dock, window.menu.mute_action
+        bar, action = window.dock, window.commands["mute"]
         bar.mute.click()
         assert factory.session.calls[-1] == ("set_muted", True)
         assert action.isChecked() and bar.mute.isChecked()
@@ -96,8 +96,8 @@ async def test_what_is_plugged_in_is_offered_wherever_devices_are_chosen() -> No
     async with shown(FakeFactory(), list_devices=devices, machine=FakeMachine()) as window:
         window.panels.open_settings("microphone")
         assert window.panels.settings is not None
-        assert window.panels.first_start is not None and window.panels.first_start.cards is not None
-        card = window.panels.first_start.cards.microphone
+        assert window.first_start is not None and window.first_start.cards is not None
+        card = window.first_start.cards.microphone
         await until(lambda: "No microphone was found" in card.words.text())
         there = (["Headset"], ["Headset"])
         teller = threading.Thread(target=window.sound.devices_changed)  # as the watcher does
@@ -159,14 +159,14 @@ async def test_a_session_without_devices_is_typed_in_and_its_notices_go_when_the
     async with shown(factory, list_devices=no_devices) as window:
         for kind, sentence in absent.items():
             say(window, e.DeviceChanged(1.0, kind, "absent", "", sentence))  # type: ignore[arg-type]
-        assert window.messages.sentences() == list(absent.values()) and not window.state.talk.microphone
+        assert window.messages.sentences() == list(absent.values()) and not window.model.talk.microphone
         assert [row.level for row in window.messages.rows] == ["warning", "warning"]
         window.transcript.composer.put("Where is Paris?")
         QTest.keyClick(window.transcript.composer.field, Qt.Key.Key_Return)
         assert factory.session.calls == [("write", "Where is Paris?")]
         window.sound.news_ms["back"] = 50
         say(window, e.DeviceChanged(9.0, "microphone", "back", "Headset", BACK))
-        assert window.messages.sentences() == [absent["loudspeaker"], BACK] and window.state.talk.microphone
+        assert window.messages.sentences() == [absent["loudspeaker"], BACK] and window.model.talk.microphone
         await until(lambda: window.messages.sentences() == [absent["loudspeaker"]])
         say(window, e.DeviceChanged(9.5, "loudspeaker", "back", "Headphones", BACK))
         await until(lambda: window.messages.sentences() == [])

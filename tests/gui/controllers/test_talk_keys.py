@@ -52,7 +52,7 @@ def keys(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> Keys:
 
 def ask(window: MainWindow, word: str, at: float = 1.0) -> str:
     answers: list[str] = []
-    window.keys.obey(Order(word, answers.append, at))
+    window.talk.obey(Order(word, answers.append, at))
     [answer] = answers
     return answer
 
@@ -62,7 +62,7 @@ async def test_a_hotkey_talks_while_another_window_has_the_focus_and_another_mut
     assert texts == {"talk": "Ctrl+Alt+Space", "mute": Settings().mute_hotkey}
     keys.pressed.emit("talk")
     assert factory.session.calls == [("press",)] and window.dock.button.text() == "Listening"
-    window.push.let_go_own()  # the window loses the focus
+    window.talk.push.let_go_own()  # the window loses the focus
     assert factory.session.calls == [("press",)]
     keys.released.emit("talk")
     assert factory.session.calls == [("press",), ("release",)]
@@ -194,12 +194,13 @@ async def test_the_portals_hotkeys_are_kept_while_keys_are_typed(keys: Keys, win
     keys.grabs_exclusively = False  # as the portal: its session would end, and the next might ask the user
     keys.failed.emit("", "The desktop's dialog was cancelled.")
     for typing in (True, False):
-        window.keys.let_type(typing)
+        window.talk.let_type(typing)
     assert keys.times == 1 and len(keys.bound) == 2
-    window.keys.let_type(True)
-    window.keys.set_keys("Ctrl+Alt+Space", "Ctrl+Alt+K")
+    window.talk.let_type(True)
+    window.keep.change("talk_hotkey", "Ctrl+Alt+Space")
+    window.keep.change("mute_hotkey", "Ctrl+Alt+K")
     assert keys.times == 1
-    window.keys.let_type(False)
+    window.talk.let_type(False)
     assert keys.times == 2 and keys.bound["mute"].text == "Ctrl+Alt+K"
 
 

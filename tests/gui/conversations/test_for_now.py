@@ -36,8 +36,8 @@ async def test_the_next_new_conversation_has_the_users_backend_again(window: Mai
     window.talks.open(OLD)
     await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
     assert factory.choices[1].backend == OLLAMA and factory.choices[1].style.persona == "A pirate."
-    assert window.setup.choice == OLLAMA and window.settings.provider == "embedded"
-    window.menu.new_talk.emit()
+    assert window.popover.choice == OLLAMA and window.settings.provider == "embedded"
+    window.commands["new"].trigger()
     await until(lambda: len(factory.sessions) == 3 and window.manager.session is not None)
     assert factory.choices[2].backend == BackendChoice() and factory.choices[2].style.persona == ""
 
@@ -89,19 +89,19 @@ async def test_what_came_with_a_file_is_an_offer() -> None:
 
 async def test_a_title_is_in_no_log(caplog: pytest.LogCaptureFixture, window: MainWindow) -> None:
     with caplog.at_level(logging.INFO):
-        window.list.told.emit("“My doctor says” is among your conversations now.")
-        window.list.failed.emit("The file /home/me/My doctor says.md can't be written.")
+        window.list.history.told.emit("“My doctor says” is among your conversations now.")
+        window.list.history.failed.emit("The file /home/me/My doctor says.md can't be written.")
     assert len(window.messages.sentences()) == 2
     assert "doctor" not in caplog.text
 
 
 async def test_typing_lets_the_talk_button_go() -> None:
     async with window_and_factory(Settings(talk_mode="toggle")) as (window, factory):
-        window.push.hold("mouse")
-        window.push.let_go("mouse")
-        assert window.state.talk.held
+        window.talk.push.hold("mouse")
+        window.talk.push.let_go("mouse")
+        assert window.model.talk.held
         typed(window, "Where is Paris?")
-        assert not window.state.talk.held
+        assert not window.model.talk.held
         assert factory.session.calls == [("press",), ("release",), ("write", "Where is Paris?")]
 
 
@@ -116,23 +116,23 @@ async def test_nothing_moves_while_the_window_is_minimised(window: MainWindow) -
 
 async def test_what_was_just_said_is_told_to_a_talk_that_goes_on(window: MainWindow, factory: FakeFactory) -> None:
     factory.session.say(e.TranscriptFinal(1, 1, "My name is Ada.", 1))  # the window has not shown it yet
-    window.live.change("frontend", "kame")
+    window.keep.change("frontend", "kame")
     await until(lambda: len(factory.sessions) == 2)
     assert [message.content for message in factory.choices[1].earlier] == ["My name is Ada."]
 
 
 async def test_who_has_stopped_the_talk_may_read_in_peace_and_go_on_by_button_or_by_typing(window, factory) -> None:
     say(window, e.TranscriptFinal(1, 1, "Hello?", 1))
-    window.menu.stop_talk.emit()
+    window.commands["end"].trigger()
     await until(lambda: factory.session.stopped)
     window.talks.open(OLD)
     await until(lambda: window.talks.key == "old")
     assert len(factory.sessions) == 1 and window.manager.phase == "stopped", "nobody listens"
-    assert window.setup.choice == OLLAMA
+    assert window.popover.choice == OLLAMA
     window.dock.button.click()
     await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
     assert factory.choices[1].backend == OLLAMA
-    window.menu.stop_talk.emit()
+    window.commands["end"].trigger()
     await until(lambda: factory.session.stopped)
     typed(window, "Where were we?")
     await until(lambda: ("write", "Where were we?") in factory.session.calls)
@@ -141,7 +141,7 @@ async def test_who_has_stopped_the_talk_may_read_in_peace_and_go_on_by_button_or
 
 async def test_removing_what_is_shown_begins_no_talk_where_none_ran(window: MainWindow, factory: FakeFactory) -> None:
     say(window, e.TranscriptFinal(1, 1, "Hello?", 1))
-    window.menu.stop_talk.emit()
+    window.commands["end"].trigger()
     await until(lambda: factory.session.stopped)
     key = window.talks.key
     window.list.history.removed.emit((key,))
@@ -151,7 +151,7 @@ async def test_removing_what_is_shown_begins_no_talk_where_none_ran(window: Main
 
 async def test_what_was_typed_in_one_conversation_is_not_fetched_back_in_another(window, factory) -> None:
     typed(window, "My doctor says")
-    window.menu.new_talk.emit()
+    window.commands["new"].trigger()
     await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
     QTest.keyClick(window.transcript.composer.field, Qt.Key.Key_Up)
     assert window.transcript.composer.field.text() == ""
@@ -163,10 +163,10 @@ async def test_after_a_fallback_the_next_new_talk_has_the_users_backend_again() 
         factory, Settings(provider="ollama", ollama_model="gemma"), service=FakeBackendService()
     ) as window:
         say(window, e.BackendChanged(2, "Embedded", "small", "fallback", "embedded"))
-        assert window.setup.choice == window.manager.wanted.backend == BackendChoice(), "the pill shows who answers"
-        window.live.change("frontend", "kame")  # restarts with the model that answers
+        assert window.popover.choice == window.manager.wanted.backend == BackendChoice(), "the pill shows who answers"
+        window.keep.change("frontend", "kame")  # restarts with the model that answers
         await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
         assert factory.choices[1].backend == BackendChoice() and window.settings.provider == "ollama"
-        window.menu.new_talk.emit()
+        window.commands["new"].trigger()
         await until(lambda: len(factory.sessions) == 3)
         assert factory.choices[2].backend == OLLAMA

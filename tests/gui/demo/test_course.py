@@ -18,6 +18,7 @@ from app.gui.demo.controller import DemoController
 from app.gui.demo.visitor import RELEASE_MS
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.session_manager import SessionManager
+from app.gui.state.session_model import SessionModel
 from app.session.control import BackendChoice, SessionChoice
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import heard, key, until
@@ -62,7 +63,7 @@ def service() -> ScriptedDemoService:
 
 @pytest.fixture
 async def manager(window: QMainWindow, factory: FakeFactory) -> AsyncIterator[SessionManager]:
-    manager = SessionManager(factory, lambda event: None, window)
+    manager = SessionManager(factory, SessionModel(window), window)
     manager.start(USERS)
     await until(lambda: manager.session is not None)
     yield manager

@@ -27,8 +27,8 @@ async def demo_opened(
     monkeypatch.setattr(record, "SETTLE_SECONDS", 0.0)
     async with shown(factory, Settings(answer_mode="after"), history=history, demo=service) as window:
         say(window, *spoken(1, "Who are you?", "KAME."))
-        assert window.menu.demo_action.isVisible()
-        window.menu.demo_action.trigger()
+        assert window.commands["demo"].isVisible()
+        window.commands["demo"].trigger()
         await until(lambda: window.demo.course is not None and not window.demo.screen.start_page.status.text, 20)
         yield window
 
@@ -43,7 +43,7 @@ async def test_escape_gives_the_users_conversation_back(monkeypatch: pytest.Monk
         assert window.demo.screen.isFullScreen() and factory.session.stopped and window.manager.phase == "stopped"
         QTest.keyClick(window.demo.screen, Qt.Key.Key_Escape)
         await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
-        window.pump.flush()
+        window.model.flush()
         users, after = begun(history)
         assert users == after == window.talks.key, "nothing of the demo is kept"
         assert [card.split("\n")[1] for card in transcript(window)][:2] == ["Who are you?", "KAME."]
@@ -57,7 +57,7 @@ async def test_what_the_user_changes_meanwhile_holds_afterwards(monkeypatch: pyt
     factory, history, service = FakeFactory(), FakeHistory(), ScriptedDemoService()
     async with demo_opened(service, factory, history, monkeypatch) as window:
         window.manager.want(muted=True)
-        window.live.change("frontend", "kame")
+        window.keep.change("frontend", "kame")
         await asyncio.sleep(0.05)
         assert window.demo.running, "that can wait for the user's own talk"
         QTest.keyClick(window.demo.screen, Qt.Key.Key_Escape)
@@ -88,4 +88,4 @@ async def test_who_goes_elsewhere_leaves_the_demo(way: str, monkeypatch: pytest.
 
 
 async def test_without_a_demo_service_there_is_no_menu_entry(window: MainWindow) -> None:
-    assert not window.menu.demo_action.isVisible() and window.demo is None
+    assert not window.commands["demo"].isVisible() and window.demo is None

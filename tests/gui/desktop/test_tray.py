@@ -36,7 +36,7 @@ async def window_with_tray(
 ) -> AsyncIterator[tuple[MainWindow, Tray]]:
     kept = Settings(**settings)  # type: ignore[arg-type]
     async with shown(factory, kept, history=history or FakeHistory()) as window:
-        tray = window.system.tray.tray
+        tray = window.tray.tray
         assert tray is not None and tray.is_on
         yield window, tray
 
@@ -48,7 +48,7 @@ def given() -> dict[str, object]:
 
 @pytest.fixture
 def tray(told: list[tuple[str, str]], window: MainWindow) -> Tray:
-    tray = window.system.tray.tray
+    tray = window.tray.tray
     assert tray is not None and tray.is_on
     return tray
 
@@ -88,8 +88,8 @@ async def test_its_menu_talks_mutes_begins_anew_and_quits(told: list[tuple[str, 
     tray.talk_action.trigger()
     assert factory.session.calls[-1] == ("release",) and not tray.talk_action.isChecked()
     tray.mute_action.trigger()
-    assert window.manager.wanted.muted and window.menu.mute_action.isChecked()
-    window.menu.mute_action.trigger()
+    assert window.manager.wanted.muted and window.commands["mute"].isChecked()
+    window.commands["mute"].trigger()
     say(window, e.MicrophoneMuted(1.0, False))
     assert not tray.mute_action.isChecked() and not window.manager.wanted.muted
     tray.new_action.trigger()
@@ -142,7 +142,7 @@ async def test_with_the_setting_it_goes_on_in_the_tray_and_says_so_once(told: li
 async def test_without_its_icon_the_window_never_hides(told: list[tuple[str, str]]) -> None:
     async with window_with_tray(FakeFactory(), close_to_tray=True) as (window, tray):
         tray.window_action.trigger()
-        window.live.change("tray_icon", False)
+        window.keep.change("tray_icon", False)
         assert not tray.is_on and window.isVisible(), "nothing else would show it again"
         closed = heard(window.closing)
         close_by_the_user(window)
@@ -151,11 +151,11 @@ async def test_without_its_icon_the_window_never_hides(told: list[tuple[str, str
 
 async def test_a_hidden_start_stays_in_the_tray(told: list[tuple[str, str]], window: MainWindow) -> None:
     window.hide()
-    window.system.show_first(True)
+    window.tray.show_first(True)
     assert not window.isVisible()
-    window.live.change("tray_icon", False)
+    window.keep.change("tray_icon", False)
     window.hide()
-    window.system.show_first(True)
+    window.tray.show_first(True)
     assert window.isMinimized()
 
 
@@ -163,7 +163,7 @@ async def test_a_desktop_without_a_tray_is_told_of_and_looked_at_again(monkeypat
     there = [False]
     monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", staticmethod(lambda: there[0]))
     async with shown(FakeFactory(), Settings()) as window:
-        control = window.system.tray
+        control = window.tray
         assert control.tray is None and not control.is_on
         window.panels.open_settings("close_to_tray")
         row = window.panels.settings.rows["close_to_tray"]
@@ -194,11 +194,11 @@ async def test_it_is_not_told_where_that_is_off_or_nothing_is_to_be_kept(told: l
     async with window_with_tray(factory, keep_history=False) as (window, _):
         window.hide()
         say(window, *spoken(1, "Why?", LONG))
-        window.live.change("keep_history", True)  # which counts from the next conversation on
+        window.keep.change("keep_history", True)  # which counts from the next conversation on
         say(window, *spoken(2, "Why?", LONG, at=10))
     async with window_with_tray(factory) as (window, _):
         window.hide()
-        window.live.change("keep_history", False)
+        window.keep.change("keep_history", False)
         say(window, *spoken(1, "Why?", LONG))
     assert told == []
 

@@ -13,7 +13,8 @@ from app.gui.design.look import Look
 from app.gui.inspector.latency import LatencyView
 from app.gui.inspector.pane import InspectorPane
 from app.gui.shell.status_line import StatusLine
-from app.gui.state.talk_state import TalkState
+from app.gui.state.session_model import SessionModel
+from tests.gui.helpers import feed
 from tests.unit.conversation.test_latency import AFTER, GPT, THINKING, asked, turn_of
 
 
@@ -21,34 +22,26 @@ class Place:
     def __init__(self) -> None:
         self.window = QWidget()
         self.window.resize(1180, 60)
-        self.status = StatusLine(QWidget(self.window), QAction(self.window), self.window)
+        self.model = SessionModel(self.window)
+        self.status = StatusLine(self.model, QWidget(self.window), QAction(self.window), self.window)
         QVBoxLayout(self.window).addWidget(self.status)
-        self.talk = TalkState(phase="running")
-        self.room = InspectorPane(self.window)
+        self.room = InspectorPane(self.model, self.window)
         self.room.attach(QAction(self.window), self.status)
         self.window.show()
         self.begin()
 
     def begin(self) -> None:
-        self.talk.begin()
-        self.status.begin()
-        self.room.begin(first=True)
-        self.status.show_state(self.talk, "")
+        self.model.set_phase("running")
+        self.model.begin(first=True)
 
     def say(self, *events: e.Event) -> None:
-        for event in events:
-            if not isinstance(event, e.LevelMeasured):
-                self.talk.apply(event)
-                self.status.apply(event)
-            self.room.apply(event)
-        self.room.settle()
-        self.status.show_state(self.talk, "")
+        feed(self.model, *events)
 
     def opened(self) -> LatencyView:
         """The view, shown, with all that has happened so far."""
         view = self.room.latency
         if view is None:
-            view = self.room.latency = LatencyView(self.room.stages, self.status.usage_summary, self.window)
+            view = self.room.latency = LatencyView(self.model, self.status.usage_summary, self.window)
             view.setWindowFlag(Qt.WindowType.Window)
             view.resize(620, 660)
         view.show()

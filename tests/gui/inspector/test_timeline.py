@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.conversation import events as e
+from app.conversation.record.record import Record
 from app.gui.inspector.activity import Activity
 from app.gui.inspector.things import Fed, Partial, RequestBar, Thing
 from app.gui.inspector.timeline import TimelineView
@@ -26,7 +27,7 @@ class Shown:
 
     def __init__(self) -> None:
         self.clock = ManualClock()
-        self.activity = Activity()
+        self.activity, self.record = Activity(), Record()
         self.page = TimelinePage(self.activity, clock=self.clock)
         self.view: TimelineView = self.page.view
         self.page.resize(1200, 220)
@@ -37,7 +38,7 @@ class Shown:
         """Applies events, each on time, and paints."""
         for event in events:
             self.clock.now = max(self.clock.now, event.at)
-            self.activity.apply(event)
+            self.activity.apply(self.record.apply(event))
             self.view.edge.update(event.at)
         self.page.settle()
         self.clock.now += 0.02
@@ -137,7 +138,7 @@ def test_reduced_motion_moves_with_the_events_alone(full: Shown, qtbot) -> None:
     full.clock.now += 0.4
     qtbot.wait(50)
     assert full.view.range.right == right
-    full.activity.apply(e.LevelMeasured(full.clock.now, -30, -30))
+    full.activity.apply(full.record.apply(e.LevelMeasured(full.clock.now, -30, -30)))
     full.page.settle()
     assert full.view.range.right == pytest.approx(right + 0.4, abs=0.15)
 

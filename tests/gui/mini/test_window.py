@@ -85,7 +85,7 @@ async def test_a_new_conversation_begins_without_the_old_ones_words(window: Main
     assert mini.words.text() == "A secret."
     window.starter.start_fresh()
     await until(lambda: len(factory.sessions) == 2 and window.manager.session is factory.session)
-    window.pump.flush()
+    window.model.flush()
     assert "secret" not in mini.words.text()
 
 

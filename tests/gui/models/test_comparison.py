@@ -1,7 +1,5 @@
 """The comparison model: shown next to the one that speaks, and handed over to during a session."""
 
-import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +55,7 @@ async def pick_model(window: MainWindow, name: str) -> ModelQuestion:
 def proposed(window: MainWindow) -> BackendChoice | None:
     """The model that is highlighted in the question."""
     question = open_dialog(window, ModelQuestion)
-    return question.models.list.current if question.models.list.current.provider else None
+    return question.models._current if question.models._current.provider else None
 
 
 def leads_to(window: MainWindow, place: int = 0) -> ServerForm:
@@ -79,10 +77,10 @@ async def test_a_second_backend_is_asked_for_shown_and_ended(tmp_path: Path) -> 
     async with window_and_factory(Settings(path=tmp_path / "settings.json"), service=service()) as (window, factory):
         header = window.oracle.header
         assert header.switch.accessibleName() == "Compare"
-        assert not header.hand_button.isVisible() and not window.menu.hand_action.isEnabled()
+        assert not header.hand_button.isVisible() and not window.commands["hand_over"].isEnabled()
         await compare(window, factory)
         assert header.who.text() == "claude (Anthropic) answers; gpt (OpenAI) is the comparison."
-        assert window.oracle.columns[1].hand_button.isVisible() and window.menu.hand_action.isEnabled()
+        assert window.oracle.columns[1].hand_button.isVisible() and window.commands["hand_over"].isEnabled()
         assert header.switch.accessibleName() == "End comparison"
         header.switch.click()
         await until(lambda: factory.session.calls[-1] == ("set_secondary", None))
@@ -98,10 +96,10 @@ async def test_the_voice_is_handed_over_by_button_and_by_key(tmp_path: Path) -> 
         await compare(window, factory)
         window.oracle.header.hand_button.click()
         assert factory.session.calls[-1] == ("hand_over",)
-        assert window.setup.choice.provider == "embedded"  # it isn't so before the session says so
+        assert window.popover.choice.provider == "embedded"  # it isn't so before the session says so
         say(window, e.BackendChanged(3, *GPT, "handed"), e.SecondaryChanged(3, *CLAUDE))
         assert window.oracle.header.who.text() == "gpt (OpenAI) answers; claude (Anthropic) is the comparison."
-        assert window.setup.choice == SECONDARY
+        assert window.popover.choice == SECONDARY
         assert window.manager.wanted.backend == SECONDARY and window.manager.wanted.secondary == BackendChoice(
             "embedded"
         )
@@ -138,7 +136,7 @@ async def test_a_refusal_at_the_side_leads_to_the_backend_that_refused_and_back_
     form.use_button.click()
     await until(lambda: window.settings.secondary_provider == "openai")
     assert factory.session.calls[-1] == ("set_secondary", SECONDARY)
-    assert window.setup.choice.provider == "embedded", "who drives has not changed"
+    assert window.popover.choice.provider == "embedded", "who drives has not changed"
     assert window.messages.rows == [driver], "the other refusal stands"
     assert leads_to(window).fields.choice == BackendChoice("anthropic")
     assert form.use_button.accessibleName() == "Use this model"
@@ -218,78 +216,6 @@ async def test_a_failure_that_no_key_mends_leads_nowhere(window: MainWindow) -> 
     assert not [row for row in window.messages.rows if row.backend_button.isVisible()]
 
 
-async def test_a_backend_of_the_routers_table_is_led_to() -> None:
-    stem = {"provider": "compatible", "model": "qwen", "base_url": "http://ann:secret@127.0.0.1:8080/v1"}
-    settings = Settings(provider="router", routes=json.dumps({"stem": stem}))
-    factory, choice = FakeFactory(), BackendChoice("compatible", "qwen", stem["base_url"])
-    async with shown(factory, settings, service=service()) as window:
-        factory.session.routed = (choice,)
-        say(window, e.Failure(1, "backend", "No key.", False, "compatible", "qwen", "http://127.0.0.1:8080/v1"))
-        assert leads_to(window).fields.choice == choice
-
-
-STEM = BackendChoice("compatible", "qwen", "http://127.0.0.1:8080/v1")
-ROUTES = json.dumps({"stem": {"provider": STEM.provider, "model": STEM.model, "base_url": STEM.base_url}})
-NO_KEY = e.Failure(1, "backend", "No key.", False, STEM.provider, STEM.model, STEM.base_url)
-
-
-@pytest.mark.parametrize("fallen_back", [False, True])
-async def test_a_backend_of_the_routers_table_is_put_right_for_the_router(fallen_back: bool) -> None:
-    factory, router = FakeFactory(), BackendChoice("router")
-    async with shown(factory, Settings(routes=ROUTES), service=service()) as window:
-        for choice in (STEM, router):
-            window.manager.want(backend=choice)
-            await until(lambda choice=choice: window.setup.choice == choice)
-        factory.session.routed = (STEM,)
-        say(window, NO_KEY)
-        if fallen_back:
-            say(window, e.BackendChanged(1, "Embedded", "small", "fallback", "embedded"))
-            await until(lambda: window.setup.choice == BackendChoice("embedded"))
-        form = leads_to(window)
-        assert form.fields.choice == STEM
-        assert form.use_button.text().replace("&", "") == form.use_button.accessibleName() == "Use the router again"
-        assert form.use_button.toolTip() == "Starts the router again, with your correction."
-        turn(form, "google")
-        assert form.use_button.accessibleName() == "Use this model"
-        assert form.use_button.toolTip() == "The conversation continues with it instead of the router."
-        turn(form, "compatible")
-        form.fields.show_choice(STEM)
-        factory.session.calls.clear()
-        form.use_button.click()
-        await until(lambda: factory.session.calls == [("set_backend", router)])
-        await until(lambda: window.messages.rows == [] and window.setup.choice == router)
-        assert json.loads(window.settings.routes) == json.loads(ROUTES)
-
-
-async def test_a_router_at_the_side_stays_at_the_side() -> None:
-    factory, router = FakeFactory(), BackendChoice("router")
-    async with shown(factory, Settings(routes=ROUTES), service=service()) as window:
-        window.manager.want(secondary=router)
-        await until(lambda: window.settings.secondary_provider == "router")
-        factory.session.routed = (STEM,)
-        say(window, replace(NO_KEY, secondary=True))
-        form = leads_to(window)
-        assert form.use_button.accessibleName() == "Use the router again"
-        factory.session.calls.clear()
-        form.use_button.click()
-        await until(lambda: factory.session.calls == [("set_secondary", router)])
-
-
-async def test_a_backend_that_was_wanted_itself_is_used_itself_though_the_table_has_it_too() -> None:
-    async with window_and_factory(Settings(provider="router", routes=ROUTES), service=service()) as (window, factory):
-        factory.session.refusal = UserError("No key.")
-        window.dialogs.backend_chosen.emit(STEM)
-        await until(lambda: window.messages.rows)
-        form = leads_to(window)
-        assert form.use_button.accessibleName() == "Use this model"
-        factory.session.refusal = None
-        form.use_button.click()
-        await until(lambda: window.settings.provider == STEM.provider and window.messages.rows == [])
-        say(window, NO_KEY)
-        window.messages.rows[0].backend_button.click()
-        assert form.use_button.accessibleName() == "Use this model", "it drives itself"
-
-
 async def test_a_second_backend_that_failed_is_not_there_in_the_next_talk(window, factory) -> None:
     await compare(window, factory)
     say(window, e.SecondaryChanged(2, "", ""))
@@ -309,11 +235,8 @@ async def test_a_comparison_revision_that_is_switched_to_is_marked_and_goes_up(w
     )
 
 
-@pytest.mark.parametrize("last", ["openai", "router"])
-async def test_neither_the_driver_nor_the_router_is_proposed(last: str) -> None:
-    settings = Settings(provider="openai", secondary_provider=last)
+async def test_the_driver_is_not_proposed() -> None:
+    settings = Settings(provider="openai", secondary_provider="openai")
     async with shown(FakeFactory(), settings, service=service()) as window:
         window.oracle.header.switch.click()
         assert proposed(window) is None
-        rows = [row for row in open_dialog(window, ModelQuestion).models.list.rows.rows if isinstance(row, ModelRow)]
-        assert rows and not [row for row in rows if row.choice.provider == "router"]

@@ -85,7 +85,7 @@ class FakeModels:
 
 async def opened(window: MainWindow) -> LocalModels:
     """The page, with its list."""
-    window.menu.models_action.trigger()
+    window.commands["models"].trigger()
     panel = open_dialog(window, ModelsDialog).local
     assert panel is not None and panel.isVisible()
     await until(lambda: panel.list.topLevelItemCount() == 5)
@@ -113,7 +113,7 @@ async def test_a_model_is_fetched_and_offered_to_the_talk_that_goes_on() -> None
         assert row(panel, "Big")[4] == "0.6 s, 6 words/s"
         await until(lambda: any("Big is here" in said.label.text() for said in window.messages.rows))
         next(said for said in window.messages.rows if "Big is here" in said.label.text()).offer_button.click()
-        assert window.setup.choice == BackendChoice("embedded", "big")
+        assert window.popover.choice == BackendChoice("embedded", "big")
 
 
 async def test_what_is_used_checked_and_removed_is_said_and_kept() -> None:
@@ -246,14 +246,14 @@ async def test_it_is_there_for_front_ends_with_weights_and_starts_the_talk_with_
     factory, settings = FakeFactory(), Settings(precision="int8", answer_delay_ms=240, oracle_lead_ms=80)
     async with shown(factory, settings, choices=CHOICES) as window:
         open_models(window)
-        assert window.setup.frontend.isVisible() and not window.frontend_bar.isVisible()
-        pick(window.setup.frontend, "kame")
+        assert window.popover.frontend.isVisible() and not window.frontend_bar.isVisible()
+        pick(window.popover.frontend, "kame")
         await until(lambda: len(factory.sessions) == 2)
         assert window.frontend_bar.isVisible() and not window.frontend_bar.get_button.isVisible()
         choice = factory.choices[-1]
         assert choice.frontend == "kame"
         assert (choice.model.precision, choice.model.delay, choice.model.lead) == ("int8", 3, 1)
-        pick(window.setup.frontend, "cascade")
+        pick(window.popover.frontend, "cascade")
         await until(lambda: len(factory.sessions) == 3)
         assert not window.frontend_bar.isVisible()
 

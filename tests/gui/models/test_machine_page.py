@@ -70,7 +70,7 @@ def given(machine: FakeMachine, service: FakeGraphics) -> dict[str, object]:
 
 async def opened(window: MainWindow) -> MachinePage:
     """The page that checks the machine."""
-    window.menu.models_action.trigger()
+    window.commands["models"].trigger()
     dialog = open_dialog(window, ModelsDialog)
     page = dialog.machine
     assert page is not None and page.isVisible()

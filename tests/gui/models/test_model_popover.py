@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
 from app.gui.models.favourites import MAX_FAVOURITES
-from app.gui.models.model_list import ModelRow, is_local
+from app.gui.models.model_list import ModelRow
 from app.gui.window.main_window import MainWindow
 from app.services.model_service import ModelView
 from app.session.control import BackendChoice, UserError
@@ -49,11 +49,11 @@ class Catalogue:
 def listed(window: MainWindow) -> dict[str, list[str]]:
     """The names of the models that are listed, by the heading above them."""
     found: dict[str, list[str]] = {}
-    for row in window.setup.list.rows.rows:
+    for row in window.popover.list.rows.rows:
         if isinstance(row, ModelRow):
             found[heading].append(row.name)  # noqa: F821
         else:
-            heading = window.setup.list.rows.heading(row)
+            heading = window.popover.list.rows.heading(row)
             found[heading] = []
     return found
 
@@ -62,29 +62,13 @@ async def test_models_are_listed_by_where_they_run() -> None:
     settings, state = Settings(ollama_url=GEMMA.base_url), WindowState(favourites=kept_as(GPT))
     service = FakeBackendService(lists=LISTS)
     async with shown(FakeFactory(), settings, state=state, service=service) as window:
-        window.setup.models._catalogue = Catalogue().models
+        window.popover.models._catalogue = Catalogue().models
         open_models(window)
-        await until(lambda: "qwen3:8b" in listed(window).get("On your network", ()))
+        await until(lambda: "qwen3:8b" in listed(window).get("Your servers", ()))
         found = listed(window)
-        assert list(found)[:4] == ["Favourites", "On this computer", "On your network", "In the cloud"]
+        assert list(found)[:4] == ["Favourites", "On this computer", "Your servers", "In the cloud"]
         assert found["Favourites"] == ["gpt-5"] and "Small 135M" in found["On this computer"]
         assert "claude-haiku-4-5" in found["In the cloud"] and found["To download"] == ["Large 1.5B"]
-
-
-@pytest.mark.parametrize(
-    ("url", "local"),
-    [
-        ("http://localhost:11434", True),
-        ("http://127.0.0.1:1/v1", True),
-        ("http://[::1]:8080", True),
-        ("http://192.168.1.4:8080", False),
-        ("https://example.com", False),
-        ("http://[", False),
-        ("", False),
-    ],
-)
-def test_an_address_of_this_computer_is_told_from_others(url: str, local: bool) -> None:
-    assert is_local(url) == local
 
 
 async def test_a_click_changes_the_model_and_the_pill_names_it_in_its_colour(window, factory) -> None:
@@ -92,10 +76,10 @@ async def test_a_click_changes_the_model_and_the_pill_names_it_in_its_colour(win
     before = pill.colour()
     open_models(window)
     await until(lambda: "claude-haiku-4-5" in listed(window)["In the cloud"])
-    click_model(window.setup.list, "claude-haiku-4-5")
-    assert not window.setup.isVisible()
+    click_model(window.popover.list, "claude-haiku-4-5")
+    assert not window.popover.isVisible()
     await until(lambda: ("set_backend", BackendChoice("anthropic", "claude-haiku-4-5")) in factory.session.calls)
-    assert pill.text() == "claude-haiku-4-5" and "Anthropic" in pill.accessibleName()
+    await until(lambda: pill.text() == "claude-haiku-4-5" and "Anthropic" in pill.accessibleName())
     assert pill.colour() != before
     assert pill.colour() == window.inspector.timeline.view.colours.backend(("Anthropic", "claude-haiku-4-5"))
 
@@ -106,7 +90,7 @@ async def test_the_pill_names_the_model_that_the_session_has_loaded(window: Main
 
 
 async def test_it_is_searched_and_used_by_keyboard_alone(window: MainWindow) -> None:
-    setup, field = window.setup, window.transcript.composer.field
+    setup, field = window.popover, window.transcript.composer.field
     field.setFocus()
     QTest.keyClick(field, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
     assert setup.isVisible() and setup.search.hasFocus()
@@ -114,7 +98,7 @@ async def test_it_is_searched_and_used_by_keyboard_alone(window: MainWindow) -> 
     QTest.keyClicks(setup.search, "haiku anth")
     QTest.keyClick(setup.search, Qt.Key.Key_Return)
     assert not setup.isVisible() and field.hasFocus()
-    await until(lambda: window.setup.choice.model == "claude-haiku-4-5")
+    await until(lambda: window.popover.choice.model == "claude-haiku-4-5")
     QTest.keyClick(field, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
     QTest.keyClicks(setup.search, "no such")
     await until(lambda: setup.models.empty.isVisible())
@@ -125,31 +109,31 @@ async def test_it_is_searched_and_used_by_keyboard_alone(window: MainWindow) -> 
 async def test_a_click_elsewhere_closes_it_and_does_what_it_says(window: MainWindow) -> None:
     open_models(window)
     QTest.mouseClick(window.dock.mute, Qt.MouseButton.LeftButton)
-    assert not window.setup.isVisible() and window.dock.mute.isChecked()
+    assert not window.popover.isVisible() and window.dock.mute.isChecked()
     open_models(window)
     window.top_bar.pill.click()
-    assert not window.setup.isVisible()
+    assert not window.popover.isVisible()
 
 
 async def test_a_model_to_download_is_fetched_and_not_used_yet(window: MainWindow, factory: FakeFactory) -> None:
-    window.setup.models._catalogue = Catalogue().models
-    wanted = heard(window.setup.download_wanted)
+    window.popover.models._catalogue = Catalogue().models
+    wanted = heard(window.popover.download_wanted)
     open_models(window)
-    click_model(window.setup.list, "Large 1.5B")
-    assert wanted == ["large"] and window.setup.isVisible() and factory.session.calls == []
+    click_model(window.popover.list, "Large 1.5B")
+    assert wanted == ["large"] and window.popover.isVisible() and factory.session.calls == []
 
 
 async def test_words_are_asked_again_with_another_model_or_not_at_all(window: MainWindow, factory: FakeFactory) -> None:
     window.transcript.other_model_wanted.emit("How high is it?")
-    QTest.keyClick(window.setup.search, Qt.Key.Key_Escape)
+    QTest.keyClick(window.popover.search, Qt.Key.Key_Escape)
     await asyncio.sleep(0.01)
     QApplication.processEvents()
-    window.live.pick_backend(GPT)
-    await until(lambda: window.setup.choice == GPT)
+    window.backends.choose(GPT)
+    await until(lambda: window.popover.choice == GPT)
     assert ("write", "How high is it?") not in factory.session.calls
     window.transcript.other_model_wanted.emit("How high is it?")
     await until(lambda: "claude-haiku-4-5" in listed(window)["In the cloud"])
-    click_model(window.setup.list, "claude-haiku-4-5")
+    click_model(window.popover.list, "claude-haiku-4-5")
     await until(lambda: ("write", "How high is it?") in factory.session.calls)
 
 
@@ -164,7 +148,7 @@ def kept_as(*backends: BackendChoice) -> list[dict[str, str]]:
 
 def star(window: MainWindow) -> None:
     """Marks the model in use as a favourite, or no longer, by keyboard, and closes the list of models."""
-    setup = window.setup
+    setup = window.popover
     open_models(window)
     QTest.keyClick(setup.search, Qt.Key.Key_Down)
     QTest.keyClick(setup.list, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
@@ -175,11 +159,11 @@ def star(window: MainWindow) -> None:
 async def test_the_backend_of_now_is_kept_and_dropped(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     async with shown(FakeFactory(), Settings(path=path), service=FakeBackendService()) as window:
-        favourites = window.setup.favourites
+        favourites = window.popover.favourites
         star(window)
         assert [action.text() for action in favourites.picks] == ["Built-in"]
-        window.live.pick_backend(GPT_5)
-        await until(lambda: window.manager.wanted.backend == GPT_5 == window.setup.choice)
+        window.backends.choose(GPT_5)
+        await until(lambda: window.top_bar.pill.text() == "gpt-5")
         star(window)
         assert window.keep.state.favourites == kept_as(BUILT_IN, GPT_5)
         star(window)
@@ -190,7 +174,7 @@ async def test_the_backend_of_now_is_kept_and_dropped(tmp_path: Path) -> None:
         "openai",
     ]
     async with shown(FakeFactory(), Settings.load(path), service=FakeBackendService()) as window:
-        assert [action.text() for action in window.setup.favourites.picks] == ["Built-in", "gpt-5 (OpenAI)"]
+        assert [action.text() for action in window.popover.favourites.picks] == ["Built-in", "gpt-5 (OpenAI)"]
 
 
 async def test_a_key_swaps_the_backend_in_the_running_talk_wherever_the_focus_is() -> None:
@@ -202,9 +186,9 @@ async def test_a_key_swaps_the_backend_in_the_running_talk_wherever_the_focus_is
             QTest.keySequence(window.transcript.composer.field, QKeySequence(keys))
             await until(lambda backend=backend: ("set_backend", backend) in factory.session.calls)
             await until(lambda backend=backend: window.settings.provider == backend.provider)
-            checked = [action.isChecked() for action in window.setup.favourites.picks]
+            checked = [action.isChecked() for action in window.popover.favourites.picks]
             assert checked == [backend == other for other in (GPT_5, GEMMA_4B, BUILT_IN)]
-            assert window.setup.choice.provider == backend.provider
+            assert window.popover.choice.provider == backend.provider
         swaps = [call for call in factory.session.calls if call[0] == "set_backend"]
         QTest.keySequence(window, QKeySequence("Alt+3"))
         assert swaps == [call for call in factory.session.calls if call[0] == "set_backend"], "it is in force already"
@@ -219,7 +203,7 @@ async def test_a_backend_that_refuses_leaves_the_one_before() -> None:
         factory.session.refusal = UserError("There is no key for OpenAI.")
         QTest.keySequence(window, QKeySequence("Alt+1"))
         await until(lambda: "There is no key for OpenAI." in window.messages.sentences())
-        assert not window.setup.favourites.picks[0].isChecked() and window.setup.choice == BUILT_IN
+        assert not window.popover.favourites.picks[0].isChecked() and window.popover.choice == BUILT_IN
         assert window.manager.wanted.backend == BUILT_IN and window.settings.provider == "embedded"
 
 
@@ -228,7 +212,7 @@ async def test_no_more_than_there_are_keys_for_and_nothing_that_is_not_understoo
     malformed = [4, {}, {"provider": []}, {"provider": "unheard", "model": "m"}]
     state = WindowState(favourites=[*malformed, *kept_as(*many)])
     async with shown(FakeFactory(), state=state, service=FakeBackendService()) as window:
-        favourites = window.setup.favourites
+        favourites = window.popover.favourites
         assert favourites.backends == tuple(many[:MAX_FAVOURITES])
         favourites.toggle(GPT_5)
         assert len(favourites.picks) == MAX_FAVOURITES and GPT_5 not in favourites.backends
@@ -237,7 +221,7 @@ async def test_no_more_than_there_are_keys_for_and_nothing_that_is_not_understoo
 async def test_a_backend_that_was_refused_is_tried_again_when_it_is_picked_again(caplog, window, factory) -> None:
     factory.session.refusal = UserError("There is no key.")
     choose(window, "openai")
-    await until(lambda: window.setup.choice.provider == "embedded")
+    await until(lambda: window.popover.choice.provider == "embedded")
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING], "it is for the user"
     factory.session.refusal = None
     choose(window, "openai")
@@ -270,8 +254,8 @@ async def test_messages_make_room_for_newer_ones_and_end_with_their_cause() -> N
 async def test_without_services_nothing_leads_to_models_and_servers() -> None:
     async with window_and_factory(Settings(provider="ollama")) as (window, factory):
         open_models(window)
-        assert not window.setup.models_button.isVisible()
-        assert not window.menu.models_action.isVisible() and not window.menu.routes_action.isVisible()
+        assert not window.popover.models_button.isVisible()
+        assert not window.commands["models"].isVisible()
         factory.session.refusal = UserError("There is no key.")
         choose(window, "openai")
         await until(lambda: window.messages.rows)
@@ -289,14 +273,14 @@ async def test_a_refused_backend_can_be_given_its_key_though_the_pill_went_back(
     factory.session.refusal = UserError("There is no key. Give the app one (“Key…”).")
     choose(window, "openai")
     await until(lambda: window.messages.rows)
-    assert window.setup.choice.provider == "embedded"
+    assert window.popover.choice.provider == "embedded"
     (row,) = window.messages.rows
     assert row.backend_button.isVisible() and not row.retry_button.isVisible()
     row.backend_button.click()
     form = form_of(window)
     assert form.key_box.field.isVisible() and form.fields.choice == BackendChoice("openai")
     form.window().close()
-    window.menu.models_action.trigger()
+    window.commands["models"].trigger()
     assert form.isVisible() and form.fields.choice == BackendChoice("openai")
     factory.session.refusal = None
     form.use_button.click()

@@ -78,7 +78,7 @@ async def opened(window: MainWindow, choice: BackendChoice) -> ServerForm:
     """Opens “Models and servers” at a provider."""
     if choice.provider != "compatible":
         choose(window, choice.provider)
-        window.setup.models_button.click()
+        window.popover.models_button.click()
     else:
         window.dialogs.open_backend(choice)
     form = form_of(window)
@@ -111,7 +111,7 @@ async def test_a_key_is_typed_saved_and_nowhere_else(tmp_path: Path) -> None:
             await until(lambda: form.answer.text() == "The key is kept in the system's keyring.")
             await until(lambda: form.key_box.words.text() == "The key is in the system's keyring.")
             assert service.keys == {"openai": SECRET} and form.isVisible()
-            pick(window.setup.answer_mode, "after")
+            pick(window.popover.answer_mode, "after")
             await until(lambda: settings.path is not None and settings.path.exists())
             said += texts(window) + texts(dialog_of(form)) + window.messages.sentences()
             said += [repr(call) for call in service.calls]
@@ -136,7 +136,7 @@ async def test_what_was_typed_is_gone_when_the_dialog_is_closed(service, window)
     QTest.keyClicks(form.key_box.field, SECRET)
     QTest.keyClick(dialog_of(form), Qt.Key.Key_Escape)
     assert not dialog_of(form).isVisible() and form.key_box.field.text() == ""
-    window.setup.models_button.click()
+    window.popover.models_button.click()
     QTest.keyClicks(form.key_box.field, SECRET)
     turn(form, "anthropic")  # a key is for one provider
     assert form.key_box.field.text() == ""
@@ -214,7 +214,7 @@ async def test_fetching_goes_on_behind_a_closed_dialog_and_can_be_stopped(servic
     await until(lambda: form.pull.bar.value() == 330)
     press(dialog_of(form), "Close this dialog")
     assert not dialog_of(form).isVisible() and service.cancelled_pulls == 0
-    window.setup.models_button.click()
+    window.popover.models_button.click()
     assert form.pull.bar.isVisible() and form.pull.bar.value() == 330
     press(form, "Stop the download")
     await until(lambda: service.cancelled_pulls == 1)
@@ -234,7 +234,7 @@ async def test_fetching_that_fails_says_why(service: FakeBackendService, window:
 async def test_another_server_is_used_once_it_has_an_address() -> None:
     service, factory = FakeBackendService(), FakeFactory()
     async with shown(factory, service=service) as window:
-        window.menu.models_action.trigger()
+        window.commands["models"].trigger()
         form = form_of(window)
         await until(dialog_of(form).isActiveWindow)
         turn(form, "compatible")
@@ -247,7 +247,7 @@ async def test_another_server_is_used_once_it_has_an_address() -> None:
         await until(lambda: form.key_box.words.text() == MAYBE)
         form.use_button.click()
         await until(lambda: factory.session.calls == [("set_backend", THEIRS)])
-        await until(lambda: window.setup.choice.provider == "compatible")
+        await until(lambda: window.popover.choice.provider == "compatible")
         await until(lambda: window.settings.compatible_url == THEIRS.base_url)
         assert not dialog_of(form).isVisible()
 
@@ -259,9 +259,9 @@ async def test_an_address_that_was_refused_can_be_corrected() -> None:
         factory.session.refusal = UserError("Nobody answers there.")
         window.dialogs.backend_chosen.emit(wrong)
         await until(lambda: window.messages.sentences() == ["Nobody answers there."])
-        assert window.setup.choice.provider == "embedded"
+        assert window.popover.choice.provider == "embedded"
         factory.session.refusal = None
-        window.menu.models_action.trigger()
+        window.commands["models"].trigger()
         form = form_of(window)
         assert form.fields.choice == wrong, "the one that was refused last"
         enter(form.fields.url, THEIRS.base_url)
@@ -330,7 +330,7 @@ async def test_a_backend_that_refuses_is_not_said_to_need_no_key(how: str) -> No
         window.messages.rows[0].backend_button.click()  # it is open still
         await until(lambda: form.key_box.words.text() == NOT_YET)
         press(dialog_of(form), "Close this dialog")
-        window.dialogs.open_backend(THEIRS, told=False)  # by another way
+        window.dialogs.open_backend(THEIRS)  # by another way
         await until(lambda: dialog_of(form).isActiveWindow() and form.key_box.words.text() == NOT_YET)
         turn(form, "compatible")
         enter(form.fields.url, "http://127.0.0.1:9090/v1")
@@ -360,7 +360,7 @@ async def test_a_typed_key_is_saved_before_the_test(service: FakeBackendService,
 async def test_no_keyring_is_asked_before_a_provider_is_seen() -> None:
     service = FakeBackendService()
     async with shown(FakeFactory(), service=service) as window:
-        window.menu.models_action.trigger()
+        window.commands["models"].trigger()
         form = form_of(window)
         await until(dialog_of(form).isActiveWindow)
         assert [call for call in service.calls if call[0] == "key_place"] == []
@@ -377,7 +377,7 @@ async def test_leaving_ends_a_running_test(service: FakeBackendService, window: 
     await until(lambda: ("test", BackendChoice("openai")) in service.calls)
     QTest.keyClick(dialog_of(form), Qt.Key.Key_Escape)
     await until(lambda: service.cancelled)
-    window.setup.models_button.click()
+    window.popover.models_button.click()
     assert form.answer.text() == "" and form.test_button.isEnabled()
 
 

@@ -1,4 +1,4 @@
-"""The dialogs “Style and tools” and “Router”: for the open conversation and for new ones; the router's table."""
+"""The dialog “Style and tools”: for the open conversation and for new ones; the router's table."""
 
 import json
 from pathlib import Path
@@ -8,24 +8,15 @@ from PySide6.QtCore import QLocale
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
-from app.conversation import events as e
-from app.gui.models.model_list import ModelRow
-from app.gui.models.model_question import ModelQuestion, RoutesDialog
 from app.gui.models.style_dialog import StyleDialog
 from app.gui.state.choice import WindowChoices, keep_tools, tool_choice
 from app.gui.window.main_window import MainWindow
-from app.services.backends import KINDS
-from app.session.control import ROUTER, BackendChoice, Style, ToolChoice
+from app.session.control import Style, ToolChoice
 from app.settings.declarations import Settings
-from tests.gui.fakes import FakeBackendService, FakeFactory
+from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import (
-    choose,
-    click_model,
     open_dialog,
-    open_models,
-    oracle,
     press,
-    say,
     shown,
     until,
     window_and_factory,
@@ -70,7 +61,7 @@ async def test_it_is_set_live_and_for_this_conversation_alone(tmp_path: Path) ->
         press(dialog, "Close this dialog")
         assert len(factory.session.calls) == 3
         # Another device begins another session of the same conversation; a new session is held as new ones are.
-        pick(window.setup.answer_mode, "after")
+        pick(window.popover.answer_mode, "after")
         window.manager.start(window.manager.wanted)
         await until(lambda: len(factory.sessions) == 2 and window.manager.session)
         assert (factory.choices[1].style, factory.choices[1].tools, factory.choices[1].cap) == (style, tools, 0.5)
@@ -184,87 +175,3 @@ async def test_a_conversations_own_voice_is_chosen_among_those_that_speak_the_la
 
 
 STEM = {"provider": "anthropic", "model": "claude-opus-4-1", "base_url": ""}
-
-
-async def answer(window: MainWindow, dialog: RoutesDialog, kind: str, name: str) -> None:
-    """Picks the model for a kind of question, as the user does it."""
-    dialog.models[kind].click()
-    question = open_dialog(window, ModelQuestion)
-    view = question.models.list
-    await until(lambda: name in [row.name for row in view.rows.rows if isinstance(row, ModelRow)])
-    click_model(view, name)
-    assert not question.isVisible() and name in dialog.models[kind].text()
-
-
-async def test_the_router_asks_for_its_table_first(tmp_path: Path) -> None:
-    factory, path = FakeFactory(), tmp_path / "settings.json"
-    service = FakeBackendService(lists={"anthropic": ("claude-opus-4-1",), "ollama": ("gemma3:4b",)})
-    async with shown(factory, Settings(path=path), service=service) as window:
-        choose(window, ROUTER)
-        dialog = open_dialog(window, RoutesDialog)
-        assert window.setup.choice.provider == "embedded" and factory.session.calls == []
-        press(dialog, "Cancel")
-        assert factory.session.calls == [] and window.settings.routes == ""
-        choose(window, ROUTER)
-        await until(dialog.isActiveWindow)
-        assert list(dialog.models) == list(KINDS)
-        await answer(window, dialog, "stem", "claude-opus-4-1")
-        await answer(window, dialog, "creative", "gemma3:4b")
-        assert dialog.models["stem"].accessibleName() == "Science and maths: claude-opus-4-1 (Anthropic)"
-        press(dialog, "Use this table")
-        await until(lambda: window.settings.provider == ROUTER)
-        assert factory.session.calls == [("set_backend", BackendChoice(ROUTER))]
-        open_models(window)
-        assert window.setup.choice.provider == ROUTER and window.setup.routes_button.isVisible()
-    table = json.loads(json.loads(path.read_text())["routes"])
-    assert table["stem"] == STEM
-    assert table["creative"] == {"provider": "ollama", "model": "gemma3:4b", "base_url": "http://127.0.0.1:11434"}
-    assert table["everyday"] == {"provider": "embedded", "model": "", "base_url": ""}
-
-
-async def test_a_changed_table_takes_effect_while_the_router_drives() -> None:
-    factory = FakeFactory()
-    settings = Settings(provider=ROUTER, routes=json.dumps({"stem": STEM, "unheard": STEM, "everyday": 3}))
-    async with shown(factory, settings, service=FakeBackendService(lists={"google": ("gemini",)})) as window:
-        assert factory.choices[0].backend == BackendChoice(ROUTER)
-        open_models(window)
-        window.setup.routes_button.click()
-        dialog = open_dialog(window, RoutesDialog)
-        assert dialog.models["stem"].text() == "claude-opus-4-1 (Anthropic)"
-        assert dialog.models["everyday"].text() == "Built-in"
-        await answer(window, dialog, "everyday", "gemini")
-        press(dialog, "Use this table")
-        await until(lambda: factory.session.calls == [("set_backend", BackendChoice(ROUTER))])
-        assert json.loads(settings.routes)["everyday"]["provider"] == "google"
-
-
-async def test_a_card_tells_for_which_kind_it_was_chosen(window: MainWindow) -> None:
-    say(
-        window,
-        e.BackendRouted(1, 1, "stem", 0.9, "Anthropic", "claude", "it asks for a number"),
-        e.OracleRequested(1, 1, 1, "Anthropic", "claude", "how far is", False),
-        e.OracleRequested(1, 2, 1, "OpenAI", "gpt", "how far is", False, True),
-    )
-    secondary, routed = oracle(window)
-    assert "for science and maths" in routed and "for science" not in secondary
-    say(
-        window,
-        e.BackendRouted(2, 1, "creative", 0.7, "Ollama", "gemma", "no, a tale"),
-        e.OracleRequested(2, 3, 1, "Ollama", "gemma", "how far is it to", False),
-    )
-    newer, _, older = oracle(window)
-    assert "for creative" in newer and "for science and maths" in older, "that one was chosen for another kind"
-
-
-async def test_the_servers_of_the_table_can_be_told_apart() -> None:
-    rows = {kind: {"provider": "compatible", "model": "m", "base_url": f"http://{kind}.example/v1"} for kind in KINDS}
-    async with shown(FakeFactory(), Settings(routes=json.dumps(rows)), service=FakeBackendService()) as window:
-        window.menu.routes.emit()
-        dialog = open_dialog(window, RoutesDialog)
-        assert [dialog.models[kind].toolTip() for kind in KINDS] == [rows[kind]["base_url"] for kind in KINDS]
-        dialog.models["stem"].click()
-        view = open_dialog(window, ModelQuestion).models.list
-        assert view.current.base_url == "http://stem.example/v1"
-        click_model(view, "m")
-        press(dialog, "Use this table")
-        assert json.loads(window.settings.routes) == rows, "it is kept although the settings hold another server"

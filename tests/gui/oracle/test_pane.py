@@ -6,14 +6,14 @@ from pytestqt.qtbot import QtBot
 from app.conversation import events as e
 from app.gui.cards.view import CardView
 from app.gui.oracle.pane import OraclePane
-from tests.gui.helpers import heard
+from tests.gui.helpers import heard, running_model
 
 CLAUDE, GPT, LOCAL = ("Anthropic", "claude"), ("OpenAI", "gpt"), ("Embedded", "small")
 ANSWER = "The highest mountain in Europe is Mount Elbrus."
 
 
 def made(qtbot: QtBot, width: int = 700, *events: e.Event) -> OraclePane:
-    pane = OraclePane(clock=lambda: 100.0)
+    pane = OraclePane(running_model(), clock=lambda: 100.0)
     qtbot.addWidget(pane)
     pane.resize(width, 600)
     pane.header.set_running(True)
@@ -26,8 +26,8 @@ def made(qtbot: QtBot, width: int = 700, *events: e.Event) -> OraclePane:
 
 def say(pane: OraclePane, *events: e.Event) -> OraclePane:
     for event in events:
-        pane.apply(event)
-    pane.settle()
+        pane._model.put(event)
+    pane._model.flush()
     return pane
 
 
@@ -236,7 +236,7 @@ def test_a_narrow_pane_shows_one_column_and_names_both_models(qtbot: QtBot) -> N
 
 def test_a_new_talk_begins_with_one_column(qtbot: QtBot) -> None:
     pane = pair(qtbot)
-    pane.begin()
+    pane._model.begin(first=False)
     assert not pane.columns[1].isVisible() and numbers(pane.view) == ["3", "2", "1"]
     assert pane.header.switch.accessibleName() == "Compare"
     say(pane, e.SessionStarted(0, "c", "w", *LOCAL, "thinking"), asked(1, LOCAL))

@@ -10,6 +10,11 @@ from app.conversation.speaking.revisions import KnownRevision, Revisions, Verdic
 from app.conversation.turns.floor import TakeFloor
 from app.gui.oracle.card import NOTHING, readable
 from app.gui.oracle.pane import OraclePane
+from app.gui.oracle.revisions import MOST_SHOWN
+from app.gui.state.past_talk import past_talk
+from app.gui.state.session_model import SessionModel
+from app.history.base import KeptTalk
+from tests.gui.helpers import running_model
 from tests.support.scripted import ScriptedTurn
 from tests.support.talks import simulate
 
@@ -20,20 +25,21 @@ def played(qtbot: QtBot, events: list[e.Event]) -> tuple[OraclePane, list[tuple[
     """The pane after the conversation; and after each word that was heard, of which card what stood before the
     caret.
     """
-    pane, carets = OraclePane(clock=lambda: 0.0), []
+    model, carets = running_model(), []
+    pane = OraclePane(model, clock=lambda: 0.0)
     qtbot.addWidget(pane)
     pane.resize(460, 500)
     pane.header.earlier.setChecked(True)
     pane.show()
     for event in events:
-        pane.apply(event)
+        model.put(event)
         if isinstance(event, e.AssistantSaid):
-            pane.settle()
+            model.flush()
             marked = [card for card in pane.view.cards if card.caret >= 0]
             assert len(marked) == 1, "one is heard at a time"
             (card,) = marked
             carets.append((card.head[0][0], "".join(text for text, _ in card.body)[: card.caret]))
-    pane.settle()
+    model.flush()
     return pane, carets
 
 
@@ -124,18 +130,16 @@ def test_what_an_interruption_cut_off_is_told_from_what_was_heard(qtbot: QtBot) 
 
 
 def test_of_a_long_talk_of_the_past_the_newest_revisions_are_shown(qtbot) -> None:
-    pane = OraclePane()
+    pane = OraclePane(SessionModel())
     qtbot.addWidget(pane)
     pane.header.earlier.setChecked(True)
     events: list[e.Event] = [e.SessionStarted(0, "cascade", "w", "Ollama", "gemma", "thinking")]
     for number in range(1, 501):
         events.append(e.OracleRequested(number, number, number, "Ollama", "gemma", "what", True))
         events.append(e.OracleDelta(number + 0.5, number, f"answer {number}"))
-    pane.show_talk(events)
-    numbers = [revision.number for revision in pane.log.revisions]
-    assert numbers == list(range(500, 500 - pane.log.limit, -1))
-    assert len(pane.view.cards) == pane.log.limit and "answer 500" in pane.view.content.text(pane.log.limit - 1)
-    assert pane.header.sides.driver == "gemma (Ollama)"
+    pane._model.add_past(past_talk(KeptTalk(0.0, tuple(events))))
+    assert [revision.number for revision in pane.revisions] == list(range(500, 500 - MOST_SHOWN, -1))
+    assert len(pane.view.cards) == MOST_SHOWN and "answer 500" in pane.view.content.text(MOST_SHOWN - 1)
 
 
 @pytest.mark.parametrize(

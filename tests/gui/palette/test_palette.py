@@ -71,16 +71,16 @@ async def test_it_opens_and_is_left_by_keys_and_gives_the_focus_back(window, pal
 
 async def test_a_command_does_what_the_menu_does(window: MainWindow, palette: CommandPalette) -> None:
     made: list[bool] = []
-    window.menu.new_talk.connect(lambda: made.append(palette.isVisible()))
+    window.commands["new"].triggered.connect(lambda: made.append(palette.isVisible()))
     choose(palette, "new conv")
     assert made == [False], "it has closed before"
     open_(window)
     choose(palette, "mute mic")
-    assert window.menu.mute_action.isChecked() and window.manager.wanted.muted
+    assert window.commands["mute"].isChecked() and window.manager.wanted.muted
 
 
 async def test_only_what_can_be_used_is_offered_and_not_the_palette_itself(window, palette) -> None:
-    assert not window.menu.hand_action.isEnabled()
+    assert not window.commands["hand_over"].isEnabled()
     titles = palette.titles()
     assert "New conversation" in titles and "Quit" in titles
     assert "Switch to the comparison model" not in titles and "Commands…" not in titles
@@ -107,7 +107,7 @@ async def test_a_conversation_is_opened_by_its_title_which_is_plain_text(window,
 
 async def test_a_model_is_picked_by_its_name(window: MainWindow, palette: CommandPalette) -> None:
     choose(palette, "haiku")
-    assert window.setup.choice == BackendChoice("anthropic", "claude-haiku-4-5")
+    assert window.popover.choice == BackendChoice("anthropic", "claude-haiku-4-5")
 
 
 async def test_arrows_choose_and_go_round(palette: CommandPalette) -> None:

@@ -54,7 +54,7 @@ async def test_f1_and_a_question_mark_show_it_unless_one_is_typing(monkeypatch: 
 async def test_every_key_of_menus_favourites_and_shortcuts_is_on_it(window: MainWindow) -> None:
     window.quick.open_sheet()
     found = listed(sheet_of(window))
-    for _, action in menu_actions(window.menu.bar):
+    for _, action in menu_actions(window.commands.bar):
         for keys in action.shortcuts():
             assert not action.isVisible() or native_keys(keys) in found, action.text()
     assert found["Alt+1"] == "gemma3:4b (Ollama)" and found["F6"] == "Go to the newest message"

@@ -113,7 +113,7 @@ async def _conversations(scripted: ScriptedWindow) -> QWidget:
     add_session(scripted.history, title, heat_pump())
     window.conversations.opened.emit(title)
     await until(lambda: len(scripted.factory.sessions) == 2 and window.manager.session is not None)
-    await until(lambda: window.state.talk.phase == "running")
+    await until(lambda: window.model.talk.phase == "running")
     scripted.play(heat_pump_again())
     window.conversations.search.setText("pump")
     await until(lambda: sum(row.view is not None for row in window.conversations.list.rows) == 3)
@@ -197,7 +197,7 @@ def _demo_at(step: Step, seconds: float) -> Callable[[ScriptedWindow], Awaitable
 
 
 async def _first_use(scripted: ScriptedWindow) -> QWidget:
-    start = scripted.window.panels.first_start
+    start = scripted.window.first_start
     assert start is not None and start.cards is not None
     await scripted.settle()
     for frame in range(20):
@@ -206,7 +206,7 @@ async def _first_use(scripted: ScriptedWindow) -> QWidget:
 
 
 async def _compare(scripted: ScriptedWindow) -> QWidget:
-    scripted.window.menu.secondary.emit()
+    scripted.window.commands["compare"].trigger()
     question = scripted.window.dialogs.question
     assert question is not None
     await scripted.settle()

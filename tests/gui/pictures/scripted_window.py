@@ -20,9 +20,9 @@ from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
 from app.demo.base import DemoBackend, DemoQuestion
+from app.gui.controllers.context import WindowServices
 from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
-from app.gui.window.services import WindowServices
 from app.history.base import ConversationView, Setup
 from app.research.window import ManualClock
 from app.services.machine_service import FrontEndFit, MachineFinding, MachineView
@@ -203,10 +203,10 @@ class ScriptedWindow:
             self.clock.now = start + event.at
             self.factory.session.say(event)
             if isinstance(event, e.LevelMeasured):
-                window.pump.flush()
-        window.pump.flush()
+                window.model.flush()
+        window.model.flush()
         self.clock.now += 0.1
-        window.inspector.settle()
+        window.inspector._settle()
 
     def set_title(self, title: str) -> None:
         """Names the conversation that is shown."""

@@ -62,14 +62,13 @@ def counted(revision: int, backend: tuple[str, str], cost: float | None, seconda
 
 
 def side_by_side(at: float) -> list[e.Event]:
-    """Two back-ends answer; the router has chosen one, tools are used, and the answer is handed over."""
+    """Two back-ends answer, tools are used, and the answer is handed over."""
     words = "How many days are there until the first of March, and is this a leap year"
     return [
         e.AssistantEnded(at, 3, False),
         e.BackendChanged(at, *CLAUDE),
         e.SecondaryChanged(at, *GPT),
         e.UserStarted(at + 1, 4),
-        e.BackendRouted(at + 1.9, 4, "reasoning", 0.82, *CLAUDE, "two questions in one"),
         e.OracleRequested(at + 2, 6, 4, *CLAUDE, "How many days are there until", False),
         e.OracleRequested(at + 2, 7, 4, *GPT, "How many days are there until", False, True),
         e.OracleDelta(at + 2.5, 6, "It depends on"),

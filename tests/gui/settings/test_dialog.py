@@ -30,7 +30,7 @@ from tests.gui.window.test_accessibility import controls, cut_off
 
 SHOWN = [one for one in declarations() if one.place == "dialog"]
 CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
-DIALOGS = ("backends", "models", "machine", "routes", "style", "prices", "servers", "sound", "log")
+DIALOGS = ("backends", "models", "machine", "style", "prices", "servers", "sound", "log")
 DEVICES = [("", "System default"), ("Desk", "Desk")]
 
 
@@ -426,7 +426,7 @@ def test_from_the_search_to_a_setting_and_to_a_group(place: Place) -> None:
 
 def test_all_is_reset_after_a_question_and_can_be_undone(qtbot: QtBot) -> None:
     odd = {"duplex": True, "persona": "A sailor.", "font_scale": 150, "talk_hotkey": "", "microphone": "Desk"}
-    place = place_with(qtbot, routes="{}", **odd)
+    place = place_with(qtbot, secondary_model="m", **odd)
     dialog = place.dialog
     QTest.mouseClick(dialog.reset_bar.reset_button, Qt.MouseButton.LeftButton)
     assert place.told == [] and "5" in dialog.reset_bar.note.text() and dialog.reset_bar.confirm_button.hasFocus()
@@ -434,14 +434,14 @@ def test_all_is_reset_after_a_question_and_can_be_undone(qtbot: QtBot) -> None:
     assert dialog.isVisible() and not dialog.reset_bar.confirm_button.isVisible()
     QTest.keyClick(dialog.reset_bar.reset_button, Qt.Key.Key_Space)
     QTest.mouseClick(dialog.reset_bar.keep_button, Qt.MouseButton.LeftButton)
-    assert place.told == [] and place.settings == Settings(routes="{}", **odd)
+    assert place.told == [] and place.settings == Settings(secondary_model="m", **odd)
     QTest.keyClick(dialog.reset_bar.reset_button, Qt.Key.Key_Space)
     QTest.keyClick(dialog.reset_bar.confirm_button, Qt.Key.Key_Space)
     assert dict(place.told) == {key: declaration(key).default for key in odd} and len(place.told) == 5
-    assert place.settings == Settings(routes="{}")
+    assert place.settings == Settings(secondary_model="m")
     assert not dialog.reset_bar.reset_button.isEnabled() and dialog.reset_bar.undo_button.hasFocus()
     QTest.keyClick(dialog.reset_bar.undo_button, Qt.Key.Key_Space)
-    assert place.settings == Settings(routes="{}", **odd)
+    assert place.settings == Settings(secondary_model="m", **odd)
     assert dialog.reset_bar.reset_button.isEnabled() and not dialog.reset_bar.undo_button.isVisible()
 
 
@@ -467,7 +467,7 @@ def test_what_is_changed_elsewhere_is_shown_and_not_said_again(own_place: Place)
     }
     for key, value in others.items():
         dialog.show_value(key, value)
-    dialog.show_value("routes", "{}")  # isn't here: nothing to show
+    dialog.show_value("secondary_model", "m")  # isn't here: nothing to show
     assert {key: dialog.rows[key].value for key in others} == others and own_place.told == []
     assert own_place.row("answer_mode").editor.list.currentText() == declaration("answer_mode").words["after"]
     assert own_place.row("oracle_lead_ms").editor.box.text() == "160 ms"

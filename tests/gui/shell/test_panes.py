@@ -64,23 +64,21 @@ async def test_at_first_only_the_conversations_and_the_transcript_are_open_and_a
         assert seen(window) == [False, False, False], "as it was chosen"
 
 
-async def test_the_oracle_opens_by_itself_once() -> None:
+async def test_the_oracle_stays_as_the_user_has_it() -> None:
     async with shown(FakeFactory(), everything=False) as window:
         window.resize(1280, 860)
         say(window, e.OracleRequested(1, 1, 1, "Embedded", "small", "how high", False))
-        assert window.oracle.isVisible() and window.keep.state.oracle_introduced
-        window.top_bar.oracle_button.click()
-        assert not window.oracle.isVisible()
-        say(window, e.OracleRequested(2, 2, 1, "Embedded", "small", "how high is", False))
-        assert not window.oracle.isVisible()
+        assert not window.oracle.isVisible(), "nothing moves while the user talks"
 
 
-async def test_the_oracle_does_not_open_by_itself_where_it_leaves_no_room() -> None:
-    async with shown(FakeFactory(), everything=False) as window:
-        window.resize(600, 600)
-        await until(lambda: window.width() == 600)
-        say(window, e.OracleRequested(1, 1, 1, "Embedded", "small", "how high", False))
-        assert not window.oracle.isVisible()
+async def test_a_comparison_has_room_for_two_columns_and_gives_it_back() -> None:
+    async with shown(FakeFactory()) as window:
+        window.resize(1280, 860)
+        before = window.oracle.width()
+        say(window, e.SecondaryChanged(1, "OpenAI", "gpt"))
+        await until(lambda: window.oracle.width() > before + 50)
+        say(window, e.SecondaryChanged(2, "", ""))
+        await until(lambda: abs(window.oracle.width() - before) < 5)
 
 
 async def test_sizes_place_and_panes_are_found_again(tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app.conversation import events as e
+from app.conversation.record.record import Change
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.window.daemon_executor import DaemonExecutor
-from app.gui.window.event_pump import EventPump
 from app.session.control import UserError
-from tests.gui.helpers import until
+from tests.gui.helpers import running_model, until
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -99,51 +99,50 @@ def test_shutdown_does_not_wait_and_drops_waiting_jobs() -> None:
 
 
 async def test_events_come_in_order_in_one_batch_with_the_newest_level_last() -> None:
-    seen: list[e.Event] = []
-    settled: list[int] = []
-    pump = EventPump(seen.append, lambda: settled.append(len(seen)), lambda _: None)
+    model, seen, settled = running_model(), [], []
+    model.follow(lambda change: seen.append(change.event), lambda: settled.append(len(seen)))
     first, second = e.UserStarted(1, 1), e.UserPaused(2, 1, 2)
     for event in (e.LevelMeasured(1, -20, -30), first, e.LevelMeasured(2, -25, -35), second):
-        pump.put(event)
+        model.put(event)
     assert seen == []
     await until(lambda: settled)
     assert seen == [first, second, e.LevelMeasured(2, -25, -35)]
     assert settled == [3]
-    assert pump.batches == 1
+    assert model.batches == 1
 
 
 async def test_a_fault_is_reported_and_the_other_events_are_handled(caplog: pytest.LogCaptureFixture) -> None:
-    seen: list[e.Event] = []
-    faults: list[str] = []
+    model, seen, faults = running_model(), [], []
 
-    def handle(event: e.Event) -> None:
-        if isinstance(event, e.UserPaused):
+    def handle(change: Change) -> None:
+        if isinstance(change.event, e.UserPaused):
             raise RuntimeError("boom")
-        seen.append(event)
 
     def settle() -> None:
         raise ValueError("no paint")
 
-    pump = EventPump(handle, settle, lambda error: faults.append(str(error)))
-    with caplog.at_level(logging.ERROR, "app.gui.window.event_pump"):
+    model.follow(handle, settle)
+    model.follow(lambda change: seen.append(type(change.event).__name__))
+    model.fault.connect(lambda error: faults.append(str(error)))
+    with caplog.at_level(logging.ERROR, "app.gui.state.session_model"):
         for event in (e.UserStarted(1, 1), e.UserPaused(2, 1, 2), e.UserResumed(3, 1)):
-            pump.put(event)
-        pump.flush()
-        pump.put(e.UserStarted(4, 2))
-        pump.flush()
-    assert [type(event).__name__ for event in seen] == ["UserStarted", "UserResumed", "UserStarted"]
+            model.put(event)
+        model.flush()
+        model.put(e.UserStarted(4, 2))
+        model.flush()
+    assert seen == ["UserStarted", "UserPaused", "UserResumed", "UserStarted"], "another listener gets them all"
     assert faults == ["boom", "no paint", "no paint"]
     assert len(caplog.records) == 3
 
 
 async def test_a_steady_stream_is_shown_thirty_times_a_second_at_most() -> None:
-    seen: list[e.Event] = []
-    pump = EventPump(seen.append, lambda: None, lambda _: None)
+    model, seen = running_model(), []
+    model.follow(lambda change: seen.append(change.event))
     loop = asyncio.get_running_loop()
     began = loop.time()
     for number in range(150):
-        pump.put(e.UserStarted(number, number))
+        model.put(e.UserStarted(number, number))
         await asyncio.sleep(0.002)
     await until(lambda: len(seen) == 150)
     # Qt's timers may come a millisecond early.
-    assert 2 <= pump.batches <= (loop.time() - began) / 0.031 + 1
+    assert 2 <= model.batches <= (loop.time() - began) / 0.031 + 1

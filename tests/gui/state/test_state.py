@@ -7,12 +7,13 @@ import pytest
 
 from app.conversation import events as e
 from app.conversation.events import TalkTapped
+from app.conversation.record.revisions import RevisionLog
 from app.gui.state.session_manager import SessionManager
-from app.gui.state.session_state import SessionState
+from app.gui.state.session_model import SessionModel
 from app.gui.state.talk_state import TalkState
 from app.session.control import BackendChoice, SessionChoice, ToolChoice, UserError
-from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
+from tests.gui.helpers import feed as feed_model
 
 FIRST = BackendChoice("openai", "gpt-4.1")
 SECOND = BackendChoice("ollama", "gemma3:4b")
@@ -26,7 +27,7 @@ def choice() -> SessionChoice:
 @pytest.fixture
 async def manager(factory: FakeFactory, choice: SessionChoice) -> AsyncIterator[SessionManager]:
     """A manager whose session was started with `choice`."""
-    manager = SessionManager(factory, lambda event: None)
+    manager = SessionManager(factory, SessionModel())
     manager.start(choice)
     await calm()
     yield manager
@@ -41,7 +42,7 @@ async def calm() -> None:
 async def test_a_start_that_failed_is_not_repeated_after_a_stop() -> None:
     """As when the demo has the devices: choosing a model must not start a second session beside it."""
     factory = FakeFactory([UserError("no microphone")])
-    manager = SessionManager(factory, lambda event: None)
+    manager = SessionManager(factory, SessionModel())
     manager.start(SessionChoice(backend=FIRST))
     await calm()
     assert manager.gave_up
@@ -55,7 +56,7 @@ async def test_a_start_that_failed_is_not_repeated_after_a_stop() -> None:
 async def test_what_is_changed_while_a_session_loads_is_wanted_of_it() -> None:
     """Also if the session has meanwhile come to something else than it was to begin with."""
     factory = FakeFactory(gate=asyncio.Event())
-    manager = SessionManager(factory, lambda event: None)
+    manager = SessionManager(factory, SessionModel())
     manager.start(SessionChoice(backend=FIRST, secondary=SECOND, patience=0.0))
     await calm()
     tools = ToolChoice(("clock",))
@@ -70,36 +71,41 @@ async def test_what_is_changed_while_a_session_loads_is_wanted_of_it() -> None:
 
 
 async def test_pressing_again_takes_the_hint_of_a_tap_back(manager: SessionManager) -> None:
-    state = SessionState(manager, Settings())
-    state.apply(TalkTapped(1.0))
-    assert state.talk.tapped
-    state.press()
-    assert not state.talk.tapped
+    talk = manager.model.talk
+    feed_model(manager.model, TalkTapped(1.0))
+    assert talk.tapped
+    manager.press()
+    assert not talk.tapped
 
 
 async def test_without_a_session_there_is_nothing_to_silence() -> None:
     factory = FakeFactory()
-    manager = SessionManager(factory, lambda event: None)
-    state = SessionState(manager, Settings())
-    state.silence()
+    manager = SessionManager(factory, SessionModel())
+    manager.silence()
     manager.start(SessionChoice())
-    state.silence()  # it is being built
+    manager.silence()  # it is being built
     await calm()
     assert ("silence",) not in factory.session.calls
     manager.stop()
-    state.silence()
+    manager.silence()
     await manager.close()
     assert ("silence",) not in factory.session.calls
 
 
+LOGS: dict[int, RevisionLog] = {}
+"""The revisions of each state's session."""
+
+
 def running(**wants: bool) -> TalkState:
-    return TalkState(phase="running", **wants)
+    state = TalkState(phase="running", **wants)
+    LOGS[id(state)] = RevisionLog()
+    return state
 
 
 def feed(state: TalkState, *events: e.Event) -> list[str]:
-    words = []
+    words, log = [], LOGS.setdefault(id(state), RevisionLog())
     for event in events:
-        state.apply(event)
+        state.apply(event, log.apply(event))
         words.append(state.word)
     return words
 

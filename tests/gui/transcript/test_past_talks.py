@@ -8,11 +8,13 @@ from pytestqt.qtbot import QtBot
 
 from app.conversation import events as e
 from app.gui.cards.card import LONGEST_BODY
-from app.gui.transcript import past_talk as past_talk_module
+from app.gui.state import past_talk as past_talk_module
+from app.gui.state.past_talk import PastTalk, past_talk, past_talks
+from app.gui.state.session_model import SessionModel
 from app.gui.transcript.pane import TranscriptPane
-from app.gui.transcript.past_talk import PastTalk, past_talk, past_talks
 from app.history.base import KeptTalk
 from app.research.window import many_turns
+from tests.gui.helpers import feed
 
 
 def kept(turns: int) -> KeptTalk:
@@ -24,13 +26,18 @@ def said(text: str, turn: int = 1) -> tuple[e.Event, ...]:
 
 
 def pane_with(qtbot: QtBot, *talks: PastTalk) -> TranscriptPane:
-    pane = TranscriptPane()
+    pane = TranscriptPane(SessionModel())
     qtbot.addWidget(pane)
     pane.resize(500, 700)
     pane.show()
-    for number, talk in enumerate(talks, 1):
-        pane.show_talk(talk, f"Talk {number}")
+    for talk in talks:
+        pane._model.add_past(talk)
     return pane
+
+
+def begin(pane: TranscriptPane) -> None:
+    pane._model.set_phase("running")
+    pane._model.begin(first=False)
 
 
 def heads(pane: TranscriptPane) -> list[str]:
@@ -47,22 +54,19 @@ def test_the_window_gets_its_turn_while_a_long_talk_is_shown(qtbot: QtBot) -> No
         counts.add(len(pane.view.cards))
     assert len(counts) > 3 and len(pane.view.cards) == 2_001
     assert pane.view.at_newest() and "Question 1000:" in pane.view.content.text(1_999)
-    assert len(pane.messages) == 2_000
+    assert len(pane._model.messages) == 2_000
 
 
 def test_talks_come_in_order_and_what_is_said_meanwhile_below_them(qtbot: QtBot) -> None:
     pane = pane_with(qtbot, past_talk(kept(600)), past_talk(kept(4)))
-    pane.begin()
-    for event in said("And now?"):
-        pane.apply(event)
-    pane.settle()
+    begin(pane)
+    feed(pane._model, *said("And now?"))
     assert pane.showing, "a session that begins does not wait for all cards"
     qtbot.waitUntil(lambda: not pane.showing)
     told = heads(pane)
-    assert [place for place, head in enumerate(told) if "Talk" in head or "Continued" in head] == [0, 601, 606]
+    assert [place for place, card in enumerate(pane.view.cards) if card.style == "divider"] == [0, 601, 606]
     assert len(told) == 608 and "And now?" in pane.view.content.text(607)
-    pane.apply(e.TranscriptFinal(2.5, 1, "And now, what?", 2.5))
-    pane.settle()
+    feed(pane._model, e.TranscriptFinal(2.5, 1, "And now, what?", 2.5))
     assert "And now, what?" in pane.view.content.text(607) and len(pane.view.cards) == 608
     assert [turn.talk for turn in map(pane._cards.__getitem__, (1, 602, 607)) if turn] == [1, 2, 3]
 
@@ -71,13 +75,12 @@ def test_talks_come_in_order_and_what_is_said_meanwhile_below_them(qtbot: QtBot)
 def test_a_session_that_ends_while_past_talks_are_shown_is_shown_with_the_next(qtbot: QtBot) -> None:
     pane = pane_with(qtbot, past_talk(kept(2_000)))
     for number in (1, 2):
-        pane.begin()
-        for event in said(f"Session {number}."):
-            pane.apply(event)
-        pane.end()
+        begin(pane)
+        feed(pane._model, *said(f"Session {number}."))
+        pane._model.set_phase("stopped")
     qtbot.waitUntil(lambda: not pane.showing)
     assert [pane.view.content.text(place).split("\n")[-1] for place in (-3, -1)] == ["Session 1.", "Session 2."]
-    assert len(pane.view.cards) == 2_005 and [message.content for message in pane.messages][-2:] == [
+    assert len(pane.view.cards) == 2_005 and [message.content for message in pane._model.messages][-2:] == [
         "Session 1.",
         "Session 2.",
     ]
@@ -86,11 +89,11 @@ def test_a_session_that_ends_while_past_talks_are_shown_is_shown_with_the_next(q
 def test_another_conversation_takes_its_place_at_once(qtbot: QtBot) -> None:
     pane = pane_with(qtbot, past_talk(kept(2_000)))
     assert pane.showing
-    pane.clear()
+    pane._model.clear()
     assert not pane.showing and not pane.has_words
-    pane.show_talk(past_talk(KeptTalk(0.0, said("Hello."))), "Another")
+    pane._model.add_past(past_talk(KeptTalk(86_400.0, said("Hello."))))
     qtbot.waitUntil(lambda: not pane.showing)
-    assert heads(pane)[0] == "Another" and len(pane.view.cards) == 2
+    assert heads(pane)[1] == "You" and len(pane.view.cards) == 2
 
 
 @pytest.mark.slow
@@ -118,7 +121,7 @@ def test_of_an_endless_conversation_the_newest_turns_are_shown(qtbot: QtBot, mon
     pane.show_rest()
     assert [card.style for card in pane.view.cards] == ["divider", "divider", "user", "divider", "user", "user"]
     assert "Earlier turns are too many" in heads(pane)[1]
-    assert len(pane.messages) == 4
+    assert len(pane._model.messages) == 4
 
 
 def test_a_model_that_comes_back_takes_over_again(qtbot: QtBot) -> None:

@@ -1,4 +1,4 @@
-"""From an answer to the thoughts behind it: by the link in its head, and by its menu."""
+"""From an answer to the thoughts behind it: by the link at its foot, and by its menu."""
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -8,10 +8,9 @@ from PySide6.QtTest import QTest
 from app.conversation import events as e
 from app.gui.cards.view import CardView
 from app.gui.window.main_window import MainWindow
-from app.settings.kept_state import WindowState
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import say, shown, transcript, until
+from tests.gui.helpers import WELCOMED, say, shown, transcript, until
 from tests.gui.transcript.test_typing import choose, menu_at, offered
 
 
@@ -60,16 +59,16 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return addresses
 
 
-async def test_a_click_on_revised_opens_the_thoughts_of_that_turn(opened: list[object]) -> None:
-    async with shown(FakeFactory(), state=WindowState(oracle_introduced=True), everything=False) as window:
+async def test_a_click_at_the_foot_opens_the_thoughts_of_that_turn(opened: list[object]) -> None:
+    async with shown(FakeFactory(), state=WELCOMED, everything=False) as window:
         window.resize(1200, 800)
         for turn in (1, 2, 3):
             say(window, *revised(turn))
         assert not window.oracle.isVisible() and not window.oracle.earlier
         view = window.transcript.view
         await until(lambda: window.conversations.isVisible() and view.width() < 1000)
-        assert transcript(window)[-1].startswith("KAME   small   revised 2×")
-        place = link_at(view, "revised 2×")
+        assert transcript(window)[-1].endswith("changed its mind 2 times")
+        place = link_at(view, "changed its mind")
         QTest.mouseMove(view.viewport(), place)
         assert view.viewport().cursor().shape() == Qt.CursorShape.PointingHandCursor
         QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
@@ -86,12 +85,12 @@ async def test_a_click_on_revised_opens_the_thoughts_of_that_turn(opened: list[o
 async def test_by_the_keyboard_and_only_where_there_are_thoughts(window: MainWindow) -> None:
     say(window, *revised(1), *revised(2, count=1))
     view = window.transcript.view
-    link_at(view, "revised 2×")
+    link_at(view, "changed its mind")
     QTest.keyClick(view, Qt.Key.Key_Return)
     await until(lambda: in_view(window, "Thought 10."))
     cards = transcript(window)
     once = next(n for n, text in enumerate(cards) if "Thought 20." in text)
-    assert "revised" not in cards[once]
+    assert "mind" not in cards[once]
     menu_at(window, once)
     assert offered(window, "Show its thoughts")
     menu_at(window, once - 1)
@@ -122,13 +121,15 @@ async def test_an_opened_talk_has_its_thoughts_too() -> None:
         QTest.mouseClick(
             window.transcript.view.viewport(),
             Qt.MouseButton.LeftButton,
-            pos=link_at(window.transcript.view, "revised 2×"),
+            pos=link_at(window.transcript.view, "changed its mind"),
         )
         await until(lambda: cursor().position() > first and in_view(window, "Thought 10."))
 
 
-async def test_thoughts_that_are_no_longer_kept_are_not_promised(window: MainWindow) -> None:
-    window.oracle.log.limit = 4
+async def test_thoughts_that_are_no_longer_kept_are_not_promised(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.gui.oracle.pane.MOST_SHOWN", 4)
     for turn in (1, 2, 3):
         say(window, *revised(turn))
     window.transcript.view.verticalScrollBar().setValue(0)

@@ -96,7 +96,7 @@ async def test_what_waits_is_not_sent_to_another_conversation() -> None:
     async with shown(factory, history=FakeHistory(), running=False) as window:
         assert factory.gate is not None
         typed(window, "Only for this one.")
-        window.menu.new_talk.emit()
+        window.commands["new"].trigger()
         assert window.transcript.composer.field.text() == "Only for this one.", "nothing is lost"
         factory.gate.set()
         await until(lambda: window.manager.session is not None)
@@ -106,7 +106,7 @@ async def test_what_waits_is_not_sent_to_another_conversation() -> None:
 async def test_nothing_typed_reaches_a_session_that_is_being_replaced() -> None:
     async with window_and_factory(history=FakeHistory()) as (window, factory):
         first = factory.session
-        window.menu.new_talk.emit()
+        window.commands["new"].trigger()
         typed(window, "For the new one.")
         assert written(first) == []
         await until(lambda: len(factory.sessions) == 2)

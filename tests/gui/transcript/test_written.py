@@ -14,7 +14,7 @@ from app.gui.cards.card import Paragraph, Table
 from app.gui.cards.copying import CodeButton
 from app.gui.transcript.pane import TranscriptPane
 from app.gui.window.main_window import MainWindow
-from tests.gui.helpers import say, spoken, transcript
+from tests.gui.helpers import feed, running_model, say, spoken, transcript
 from tests.support.scripted import ScriptedTurn
 from tests.support.talks import simulate
 
@@ -32,13 +32,13 @@ def played(qtbot: QtBot, answer: str = ANSWER, *, interrupt: float = 0.0) -> tup
         text = "All right." if len(request.messages) > 2 else answer
         return ScriptedAnswer(tuple(text[n : n + 4] for n in range(0, len(text), 4)), 0.1, 0.005)
 
-    pane, grown = TranscriptPane(), []
+    model, grown = running_model(), []
+    pane = TranscriptPane(model)
     qtbot.addWidget(pane)
     pane.resize(500, 700)
     pane.show()
     for event in simulate(script, reply, answer_mode="after", seconds=30).events:
-        pane.apply(event)
-        pane.settle()
+        feed(model, event)
         if isinstance(event, e.AssistantSaid) and event.turn == 1:
             grown.append(len(pane.view.content.text(1)))
     return pane, grown

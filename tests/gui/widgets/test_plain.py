@@ -18,18 +18,26 @@ from app.gui.cards.links import LinkView
 from app.gui.cards.view import CardView
 from app.gui.conversations.pane import ConversationsPane
 from app.gui.design.plain import LONGEST_TIP, LegendLabel, PlainLabel, set_tip, tip, verbatim
+from app.gui.models.current_model import CurrentModel
 from app.gui.models.favourites import Favourites
 from app.gui.models.model_lists import ModelLists
 from app.gui.models.model_pill import ModelPill
+from app.gui.models.servers import Servers
 from app.gui.oracle.column import Mark
 from app.gui.shell.message_row import Message, MessageRow
 from app.gui.state.background_tasks import BackgroundTasks
+from app.gui.state.session_manager import SessionManager
+from app.gui.state.session_model import SessionModel
+from app.gui.state.settings_controller import SettingsController
 from app.gui.transcript.document_chips import DocumentChip
 from app.gui.transcript.header import TranscriptHeader
 from app.gui.widgets.panel import ElidedLabel, Quiet
 from app.history.base import LONGEST_TITLE, ConversationView
-from app.session.control import BackendChoice, Style, ToolChoice
+from app.session.control import BackendChoice, SessionChoice, Style, ToolChoice
+from app.settings.declarations import Settings
+from app.settings.kept_state import WindowState
 from tests.gui.conversations import conftest as conversations
+from tests.gui.fakes import FakeFactory
 
 clock, pane = conversations.clock, conversations.pane
 
@@ -73,15 +81,20 @@ def as_shown(label: QLabel) -> str:
 
 
 def header(words: str, window: QWidget) -> TranscriptHeader:
-    made = TranscriptHeader(window)
+    model = SessionModel(window)
+    made = TranscriptHeader(model, window)
     made.show_title(words)
-    made.show_choice(Style(persona=words), ToolChoice((f"mcp:{words}",)), 0.0)
+    model.begin_state(SessionChoice(style=Style(persona=words), tools=ToolChoice((f"mcp:{words}",))))
     return made
 
 
-def pill(words: str, window: QWidget) -> QWidget:
+def pill(words: str, window: QWidget) -> ModelPill:
+    keep = SettingsController(Settings(), WindowState(), window)
+    lists = ModelLists((), None, Servers(keep, window), BackgroundTasks(window), window)
+    manager = SessionManager(FakeFactory(), SessionModel(window), window)
+    manager.prepare(SessionChoice(backend=BackendChoice("ollama", words)))
     made = ModelPill(window)
-    made.show_model("ollama", words, words)
+    made.follow(CurrentModel(manager, lists, window))
     return made
 
 
@@ -175,11 +188,11 @@ def test_a_link_shows_where_it_leads_before_it_can_be_opened(qtbot: QtBot) -> No
 def test_ampersands_in_names_are_no_mnemonics(qtbot: QtBot) -> None:
     window = QWidget()
     qtbot.addWidget(window)
-    favourites = Favourites(window, ModelLists((), None, BackgroundTasks(window), window))
+    servers = Servers(SettingsController(Settings(), WindowState(), window), window)
+    favourites = Favourites(window, ModelLists((), None, servers, BackgroundTasks(window), window))
     favourites.show_backends((BackendChoice("ollama", "salt&pepper"),))
     assert favourites.picks[0].text().startswith("salt&&pepper")
-    made = ModelPill(window)
-    made.show_model("ollama", "salt&pepper", "")
+    made = pill("salt&pepper", window)
     assert made.text() == "salt&pepper" and made.shortcut().isEmpty()
     assert verbatim("a\tb\n&c") == "a b &&c"
 
@@ -192,7 +205,7 @@ def test_a_title_of_a_megabyte_holds_nothing_up(qtbot: QtBot, pane: Conversation
     pane.rows.viewport().grab()
     label = shown_tip(pane.rows.viewport(), pane.rows.visualRect(index).center())
     assert len(label.text()) < 8 * LONGEST_TIP
-    made = TranscriptHeader()
+    made = TranscriptHeader(SessionModel())
     qtbot.addWidget(made)
     made.show_title(long)
     assert len(made.heading.text()) <= LONGEST_TITLE

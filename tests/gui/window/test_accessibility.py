@@ -57,8 +57,6 @@ CONTROLS = (
     LevelMeter,
 )
 
-ROUTES = '{"stem": {"provider": "compatible", "model": "m", "base_url": "http://127.0.0.1:8080/v1"}}'
-
 
 def controls(window: QWidget) -> list[QWidget]:
     """All interactive controls that are shown; not the inner parts of others, nor Qt's own."""
@@ -154,7 +152,7 @@ async def test_tab_reaches_every_control_and_comes_back() -> None:
 async def test_tab_stays_in_the_popover_of_models_and_reaches_all_of_it() -> None:
     async with shown(FakeFactory(), Settings(provider="ollama"), service=FakeBackendService()) as window:
         open_models(window)
-        setup = window.setup
+        setup = window.popover
         setup.search.setFocus()
         reached = []
         for _ in range(4):
@@ -193,10 +191,10 @@ def cut_off(window: QWidget) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("provider", ["embedded", "ollama", "anthropic", "compatible", "router"])
+@pytest.mark.parametrize("provider", ["embedded", "ollama", "anthropic", "compatible"])
 async def test_nothing_is_cut_off_at_the_smallest_size(provider: str) -> None:
     factory = FakeFactory()
-    settings = Settings(provider=provider, compatible_url="http://127.0.0.1:8080/v1", routes=ROUTES)
+    settings = Settings(provider=provider, compatible_url="http://127.0.0.1:8080/v1")
     frontends = (("cascade", "Cascade"), ("kame", "KAME"), ("moshi", "Moshi"))
     choices = WindowChoices(frontends=frontends, backends=PROVIDERS)
     async with shown(
@@ -254,7 +252,6 @@ OPENERS: dict[str, Callable[[MainWindow], object]] = {
     "ollama": lambda w: w.dialogs.open_backend(BackendChoice("ollama", "", HERE)),
     "compatible": lambda w: w.dialogs.open_backend(BackendChoice("compatible", "", SERVER)),
     "secondary": lambda w: w.dialogs.open_secondary(BackendChoice("ollama", "", HERE), BackendChoice()),
-    "routes": lambda w: w.dialogs.open_routes(),
     "conversation": open_style,
     "servers": lambda w: w.dialogs.open_servers(),
     "prices": lambda w: w.dialogs.open_prices(BackendChoice("openai", "gpt-4.1")),
@@ -269,7 +266,7 @@ async def test_every_dialog_is_named_whole_and_reached_by_tab(name: str) -> None
     given["log"].add(1.0, logging.INFO, "app", "A line.", "", "MainThread")
     servers = ("weather", "a-long-name-of-a-server", "another-name", "sums")
     given |= {"choices": replace(CHOICES, mcp_servers=servers), "models": FakeModels()}
-    settings = Settings(provider="openai", compatible_url=SERVER, routes=ROUTES)
+    settings = Settings(provider="openai", compatible_url=SERVER)
     async with shown(FakeFactory(), settings, **given) as window:
         OPENERS[name](window)
         (dialog,) = [one for one in QApplication.topLevelWidgets() if one.isVisible() and one is not window]

@@ -87,7 +87,7 @@ async def answers(window: MainWindow, factory: FakeFactory) -> None:
 def menus(window: MainWindow) -> list[tuple[str, QAction]]:
     return [
         (title.text(), action)
-        for title in window.menu.bar.actions()
+        for title in window.commands.bar.actions()
         if isinstance(menu := title.menu(), QMenu)
         for action in menu.actions()
         if not action.isSeparator()
@@ -146,7 +146,7 @@ async def test_every_list_can_be_gone_through(window: MainWindow, factory: FakeF
 
 
 PAGES = ["settings general", "models machine"]
-DIALOGS = ["log", "about", "sound", "routes", "servers", "prices", "ollama", "conversation", "duplicate", "secondary"]
+DIALOGS = ["log", "about", "sound", "servers", "prices", "ollama", "conversation", "duplicate", "secondary"]
 
 
 @pytest.mark.slow
@@ -179,7 +179,7 @@ async def test_no_button_of_any_dialog_does_harm(name: str, window: MainWindow, 
 
 async def test_every_menu_entry_has_a_name_and_a_key_of_its_own(window: MainWindow) -> None:
     keys: dict[str, str] = {}
-    for title in window.menu.bar.actions():
+    for title in window.commands.bar.actions():
         letters = []
         menu = title.menu()
         assert isinstance(menu, QMenu)

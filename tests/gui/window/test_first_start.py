@@ -59,7 +59,7 @@ def given() -> dict[str, object]:
 
 def cards_of(window: MainWindow) -> WelcomeCards:
     """The cards, which must be on screen."""
-    start = window.panels.first_start
+    start = window.first_start
     assert start is not None and start.cards is not None and start.cards.isVisible()
     return start.cards
 
@@ -135,7 +135,7 @@ async def test_who_talks_first_finds_the_offer_of_a_better_model_in_the_message_
         if not early:
             await until(offer.isVisible)
         say(window, *spoken(1, "Hello.", "Hello to you."))
-        assert window.panels.first_start is not None and window.panels.first_start.cards is None
+        assert window.first_start is not None and window.first_start.cards is None
         if early:
             assert window.messages.rows == []
             machine.gate.set()  # type: ignore[union-attr]
@@ -158,7 +158,7 @@ async def test_an_ollama_that_nobody_has_answered_is_offered_there_too() -> None
         (row,) = window.messages.rows
         assert "gemma3:4b (Ollama)" in row.sentence
         press(row, "Use it")
-        assert window.setup.choice == BackendChoice("ollama", "gemma3:4b", HERE) and window.messages.rows == []
+        assert window.popover.choice == BackendChoice("ollama", "gemma3:4b", HERE) and window.messages.rows == []
 
 
 @pytest.mark.parametrize("way", ["done", "another model", "close"])
@@ -168,7 +168,7 @@ async def test_an_answered_offer_does_not_come_again(way: str, window: MainWindo
     if way == "done":
         press(cards_of(window), "Done: hide microphone and model")
     elif way == "another model":
-        window.live.pick_backend(BackendChoice("openai", "gpt-4.1"))
+        window.backends.choose(BackendChoice("openai", "gpt-4.1"))
     say(window, *spoken(1, "Hello.", "Hello to you."))
     if way == "close":
         press(window.messages.rows[0], "Close this message")
@@ -202,7 +202,7 @@ async def test_what_fits_the_machine_is_offered_and_leads_to_its_download() -> N
         assert model.card.text() == "Your graphics card has room for KAME (16 GB to download)."
         assert "gemma3:4b (Ollama)" in model.ollama.text()
         press(model, "Use the better model")
-        assert window.setup.choice == BackendChoice("ollama", "gemma3:4b", HERE) and not model.use_button.isVisible()
+        assert window.popover.choice == BackendChoice("ollama", "gemma3:4b", HERE) and not model.use_button.isVisible()
         assert "this machine" in model.cost.text()
         press(model, "Set up what fits the graphics card")
         page = open_dialog(window, ModelsDialog).local
@@ -237,8 +237,8 @@ async def test_details_open_a_dialog_over_the_window(name: str, kind: type[QDial
 
 async def test_another_model_is_chosen_from_the_list(window: MainWindow) -> None:
     press(cards_of(window), "Choose another model")
-    assert window.setup.isVisible()
-    window.live.pick_backend(BackendChoice("openai", "gpt-4.1"))
+    assert window.popover.isVisible()
+    window.backends.choose(BackendChoice("openai", "gpt-4.1"))
     model = cards_of(window).model
     assert model.name.text() == "gpt-4.1" and "billed to your account" in model.cost.text()
 
@@ -270,7 +270,7 @@ async def test_they_go_for_good_when_somebody_talks_or_is_done(way: str, tmp_pat
         assert window.keep.state.first_run_done and not cards.isVisible()
         assert window.transcript.welcome.questions[0].isVisibleTo(window.transcript.welcome)
     async with shown(FakeFactory(), Settings.load(path), **given) as window:  # type: ignore[arg-type]
-        assert window.panels.first_start is None and dialogs(window) == []
+        assert window.first_start is None and dialogs(window) == []
 
 
 async def test_they_are_shown_again_after_an_early_close_and_never_without_a_machine(tmp_path: Path) -> None:
@@ -279,7 +279,7 @@ async def test_they_are_shown_again_after_an_early_close_and_never_without_a_mac
         cards_of(window)
     assert not WindowState.load(path.with_name("window.json")).first_run_done, "nothing was answered"
     async with shown(FakeFactory(), Settings()) as window:
-        assert window.panels.first_start is None
+        assert window.first_start is None
 
 
 @pytest.mark.parametrize("percent", [100, 150, 200])

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.diagnostics.logs import Log
-from app.gui.window.about_dialog import AboutDialog
+from app.gui.shell.about_dialog import AboutDialog
 from app.gui.window.main_window import MainWindow
 from app.platform.installation import installed, resource
 from app.services.bill_of_materials import Part
@@ -50,7 +50,7 @@ def everything() -> dict[str, Any]:
 
 def open_menu(window: MainWindow, title: str) -> QMenu:
     """Opens the menu with F10, and one of its menus by its letter."""
-    bar = window.menu.bar
+    bar = window.commands.bar
     QTest.keyClick(window, Qt.Key.Key_F10)
     assert bar.isVisible()
     action = next(action for action in bar.actions() if action.text().replace("&", "") == title)
@@ -79,7 +79,7 @@ def dialogs(window: QWidget) -> list[QDialog]:
 ENTRIES = (
     *(("Conversation", entry) for entry in ("Style and tools", "Sound")),
     ("Edit", "Settings"),
-    *(("Model", entry) for entry in ("Models and servers", "Routing", "Compare")),
+    *(("Model", entry) for entry in ("Models and servers", "Compare")),
     *(("Help", entry) for entry in ("Keys", "Guide", "Log", "About KAME")),
 )
 
@@ -138,7 +138,7 @@ async def test_a_fault_leads_to_the_log_and_its_line() -> None:
     async with shown(FakeFactory(), log=log) as window:
         log.add(1.0, logging.INFO, "app", "All is well.", "", "MainThread")
         log.add(2.0, logging.ERROR, "app", "Something broke.", "", "MainThread")
-        window.pump._fault(RuntimeError("x"))
+        window.model.fault.emit(RuntimeError("x"))
         (row,) = window.messages.rows
         QTest.mouseClick(row.log_button, Qt.MouseButton.LeftButton)
         panel = window.panels.log
@@ -168,7 +168,7 @@ async def test_what_it_is_made_of_can_be_read(window: MainWindow) -> None:
 
 async def test_the_parts_of_an_installed_app_are_listed_from_its_bill(monkeypatch: pytest.MonkeyPatch) -> None:
     parts = [Part("numpy", "2.2.6", "BSD-3-Clause", False), Part("torch", "2.9.1", "BSD and more", True)]
-    monkeypatch.setattr("app.gui.window.about_dialog.read_bill", lambda: parts)
+    monkeypatch.setattr("app.gui.shell.about_dialog.read_bill", lambda: parts)
     async with shown(FakeFactory()) as window:
         window.panels.open_about()
         lines = window.panels.about.licences.toPlainText().splitlines()
@@ -180,7 +180,7 @@ async def test_a_broken_bill_is_told_above_the_page_of_licences(monkeypatch: pyt
     def broken() -> list[Part]:
         raise ValueError("The bill of materials can't be read.")
 
-    monkeypatch.setattr("app.gui.window.about_dialog.read_bill", broken)
+    monkeypatch.setattr("app.gui.shell.about_dialog.read_bill", broken)
     async with shown(FakeFactory()) as window:
         window.panels.open_about()
         text = window.panels.about.licences.toPlainText()
@@ -195,10 +195,10 @@ async def test_the_settings_offer_the_voices_that_speak_the_language_and_lead_to
         await until(lambda: len(voices.texts) > 1)
         assert voices.texts == ["Automatic", "Mouth", "Bea"]
         assert dialog.rows["recogniser"].editor.texts == ["Automatic", "Ear"]
-        window.live.change("language", "en")
+        window.keep.change("language", "en")
         await until(lambda: voices.texts == ["Automatic", "Ann"])
         for link in dialog.area.links:
-            if link.link.target in ("sound", "servers", "log", "models", "style", "prices", "set_up", "routes"):
+            if link.link.target in ("sound", "servers", "log", "models", "style", "prices", "set_up"):
                 before = len(dialogs(window))
                 link.button.click()
                 assert len(dialogs(window)) == before + 1, link.link.target
@@ -219,7 +219,7 @@ def test_the_apps_own_page_is_read_whole(qtbot: QtBot) -> None:
 
 def test_a_licence_that_looks_like_markup_is_shown_as_it_is(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     odd = Part("<b>x</b>", "1", "MIT & <i>more</i>", False)
-    monkeypatch.setattr("app.gui.window.about_dialog.read_bill", lambda: [odd])
+    monkeypatch.setattr("app.gui.shell.about_dialog.read_bill", lambda: [odd])
     parent = QWidget()
     qtbot.addWidget(parent)
     page = AboutDialog(parent).licences

@@ -13,10 +13,8 @@ import pytest
 from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
-from app.conversation.record.latency import Stages
-from app.conversation.record.transcript import Transcript
+from app.conversation.record.record import Record
 from app.gui.inspector.activity import Activity
-from app.gui.oracle.revisions import OracleLog
 from app.gui.window.main_window import MainWindow
 from app.history.recordings import Replay
 from tests.gui.fake_history import FakeHistory
@@ -46,17 +44,14 @@ async def played(window: MainWindow, factory: FakeFactory, events: list[e.Event]
     for first in range(0, len(events), batch):
         factory.session.say(*events[first : first + batch])
         await asyncio.sleep(0)
-    await until(lambda: not window.pump._timer.isActive())
+    await until(lambda: not window.model.pending)
 
 
 def check(window: MainWindow, events: list[e.Event]) -> None:
-    told, revisions, stages, activity = Transcript(), OracleLog(), Stages(), Activity()
+    record, activity = Record(), Activity()
     for event in events:
-        told.apply(event)
-        revisions.apply(event)
-        stages.apply(event)
-        activity.apply(event)
-    texts = [turn.text for turn in told.turns]
+        activity.apply(record.apply(event))
+    texts = [turn.text for turn in record.turns]
     cards = [
         text.split("\n", 1)[1]
         for text, card in zip(transcript(window), window.transcript.view.cards, strict=True)
@@ -65,10 +60,10 @@ def check(window: MainWindow, events: list[e.Event]) -> None:
     assert len(cards) == len(texts) and texts
     assert all(text in card for text, card in zip(texts, cards, strict=True))
     shown_cards = oracle(window)
-    assert len(shown_cards) == len(revisions.revisions)
-    for revision, card in zip(revisions.revisions, shown_cards, strict=True):
+    assert len(shown_cards) == len(record.revisions.revisions)
+    for revision, card in zip(reversed(record.revisions.revisions), shown_cards, strict=True):
         assert card.startswith(f"{revision.number}   ") and revision.text in card
-    assert len(window.inspector.stages.answers) == len(stages.answers)
+    assert len(window.model.record.stages.answers) == len(record.stages.answers)
     for mine, theirs in (
         (window.inspector.activity.turns, activity.turns),
         (window.inspector.activity.bars, activity.bars),
@@ -90,7 +85,7 @@ async def test_a_recorded_talk_is_shown_whole(batch: int, tmp_path: Path, caplog
         assert history.logs[window.talks.key][0].events == before
         await played(window, factory, [last], 1)
         await until(lambda: window.manager.phase == "stopped")
-        assert not any(revision.waiting for revision in window.oracle.log.revisions)
+        assert not any(revision.waiting for revision in window.oracle.revisions)
         assert not window.oracle.wait_timer.isActive()
         assert history.logs[window.talks.key][0].ended
     assert [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING] == []

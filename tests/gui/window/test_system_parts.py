@@ -165,6 +165,6 @@ async def test_a_build_without_an_address_says_so_and_never_asks() -> None:
         window.panels.open_settings("check_updates")
         row = window.panels.settings.rows["check_updates"]
         assert row.note.text() == "This build of KAME has no address to ask." and not row.editor.isEnabled()
-        window.live.change("check_updates", False)
-        window.live.change("check_updates", True)
+        window.keep.change("check_updates", False)
+        window.keep.change("check_updates", True)
         assert updates.asked == 0 and row.note.text() == "This build of KAME has no address to ask."

@@ -166,7 +166,7 @@ def said(context: str, text: str) -> str:
 def test_the_first_language_that_is_there_is_taken(in_english, languages: Path, liked: str, taken: str) -> None:
     assert install_translations(in_english, Tongues(*liked.split()), languages) == taken
     seen = "[&Ĉöñṽéŕšàţîöñ]" if taken == "eo" else "&Conversation"
-    assert said("TalkMenu", "&Conversation") == seen
+    assert said("Commands", "&Conversation") == seen
 
 
 def test_a_broken_file_is_left_out(in_english: QApplication, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -182,7 +182,7 @@ def test_qts_own_words_follow_only_with_the_apps(in_english: QApplication, tmp_p
     write_language(tmp_path, "de")
     assert install_translations(in_english, Tongues("de-DE", "de"), tmp_path) == "de"
     assert said("QPlatformTheme", "Cancel") == "Abbrechen"
-    assert said("TalkMenu", "&Quit") == "[&Ǫûîţ]"
+    assert said("Commands", "&Quit") == "[&Ǫûîţ]"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows is not told its language by the environment")
@@ -206,7 +206,7 @@ def test_the_window_opens_in_the_systems_language_or_the_one_that_is_set(
     from app.gui.widgets import translation
     translation.resource = lambda *parts: pathlib.Path({str(tmp_path)!r})
     def look():
-        print(window().menu.bar.actions()[0].text(), window().windowTitle(), flush=True)
+        print(window().commands.bar.actions()[0].text(), window().windowTitle(), flush=True)
         window().close()
     after(500, look)
     run(FakeFactory())
@@ -355,7 +355,6 @@ def open_all(window: MainWindow) -> list[QWidget]:
     dialogs.open_backend(BackendChoice("anthropic", "жук"))
     dialogs.open_secondary(BackendChoice("ollama", "жук", "http://127.0.0.1:11434"), BackendChoice())
     dialogs.open_duplicate("c1", BackendChoice())
-    dialogs.open_routes()
     dialogs.open_conversation(Style("Ж.", 0.5), ToolChoice(("files", "mcp:жук"), ("/б",)), 1.0)
     dialogs.open_prices(BackendChoice("compatible", "жук"))
     dialogs.open_servers()
@@ -366,7 +365,6 @@ def open_all(window: MainWindow) -> list[QWidget]:
     made = (
         dialogs.models,
         dialogs.question,
-        dialogs.routes,
         dialogs.conversation,
         dialogs.prices,
         dialogs.servers,
@@ -444,12 +442,12 @@ async def test_there_is_room_for_longer_words(
     else:
         use_language(in_english, language)
     async with talking() as window:
-        assert window.menu.bar.actions()[0].text() == talk_menu
+        assert window.commands.bar.actions()[0].text() == talk_menu
         timeline = window.inspector.timeline
         signs = {timeline.out_button.accessibleName(), timeline.in_button.accessibleName()}  # a sign takes little room
         await until(lambda: set(cut_off(window)) <= signs)
         assert (window.width(), window.height()) == (1180, 760)
-        for menu in window.menu.bar.actions():
+        for menu in window.commands.bar.actions():
             letters = re.findall(r"&(\w)", "\n".join(action.text().lower() for action in menu.menu().actions()))
             assert len(set(letters)) == len(letters), menu.text()
         for dialog in open_all(window):
@@ -482,7 +480,7 @@ async def test_no_two_controls_share_a_letter(in_english: QApplication, language
     async with talking("kame") as window:
         open_models(window)
         assert len(letters_of(window)) >= 7
-        window.setup.shut()
+        window.popover.shut()
         window.dialogs.open_models("machine")
         dialog = window.dialogs.models
         for place in range(dialog.places.count()):

@@ -183,7 +183,7 @@ async def _(window: MainWindow) -> None:
 @act("hands-free on while the talk button has the focus")
 async def _(window: MainWindow) -> None:
     await tab_to(window, window.dock.button)
-    window.live.change("duplex", True)
+    window.keep.change("duplex", True)
     assert not window.dock.button.isEnabled()
 
 
@@ -300,7 +300,7 @@ async def _search(window: MainWindow) -> Callable[[], str]:
 
 async def _search_models(window: MainWindow) -> Callable[[], str]:
     await click(window.top_bar.pill)
-    return window.setup.search.text
+    return window.popover.search.text
 
 
 async def _find(window: MainWindow) -> Callable[[], str]:
@@ -410,7 +410,7 @@ async def test_without_a_microphone_the_space_bar_opens_no_turn(window: MainWind
     key(window, SPACE, down=True)
     key(window, SPACE, down=False)
     assert factory.session.calls == [] and window.dock.button.text() == "No microphone"
-    assert not window.push.command("press")
+    assert not window.talk.push.command("press")
     say(window, e.DeviceChanged(1.0, "microphone", "back", "Desk microphone", "It is back."))
     key(window, SPACE, down=True)
     assert factory.session.calls == [("press",)]

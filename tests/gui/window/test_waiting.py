@@ -74,9 +74,9 @@ async def test_the_end_of_the_talk_ends_it_and_the_next_talk_counts_anew(window:
     clock = Clock(window, 50.0)
     say(window, asked(1, 50.0))
     clock.pass_by(3.0)
-    window.oracle.end()
+    window.model.ended.emit(window.model.record.end())
     assert bodies(window) == ["(no words)"] and not window.oracle.wait_timer.isActive()
-    window.oracle.begin()
+    window.model.begin(first=False)
     say(window, asked(1, 2.0))
     clock.pass_by(1.0)
     assert bodies(window)[0] == "Waiting for claude … 1 s"

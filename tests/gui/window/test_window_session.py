@@ -39,7 +39,7 @@ async def test_the_window_is_there_at_once_and_tells_what_it_waits_for() -> None
         factory.gate.set()
         await until(lambda: window.dock.button.text() == "Hold to talk")
         factory.session.say(e.SessionStarted(0, "cascade", "whisper", "embedded", "small", "thinking"))
-        window.pump.flush()
+        window.model.flush()
         assert window.status.state.toolTip() == "Running: cascade · whisper · embedded · small"
 
 
@@ -80,7 +80,7 @@ async def test_the_settings_make_the_session() -> None:
         assert window.dock.duplex.isChecked()
         assert window.dock.button.text() == "Listening"
         assert window.devices.microphone.currentText() == "Desk microphone"
-        assert window.setup.answer_mode.currentData() == "after"
+        assert window.popover.answer_mode.currentData() == "after"
         assert window.top_bar.pill.text() == "gemma"
 
 
@@ -92,12 +92,12 @@ async def test_of_two_backends_picked_in_a_hurry_the_last_one_holds(window: Main
     factory.session.slow.set()
     await until(lambda: window.settings.provider == "openai")
     assert [call[1].provider for call in factory.session.calls] == ["ollama", "openai"]
-    assert window.setup.choice.provider == "openai"
+    assert window.popover.choice.provider == "openai"
 
 
 async def test_what_changes_while_loading_reaches_the_session(gate, window, factory) -> None:
     await until(lambda: factory.choices)
-    pick(window.setup.answer_mode, "after")
+    pick(window.popover.answer_mode, "after")
     window.dock.duplex.click()
     gate.set()
     await until(lambda: window.manager.session)
@@ -141,7 +141,7 @@ async def test_a_fatal_failure_stops_and_keeps_what_was_said(window: MainWindow,
     session.last_words = [e.SessionEnded(3, 30)]
     say(window, e.Failure(2, "audio", "The microphone was unplugged. Plug it in.", fatal=True))
     await until(lambda: session.stopped)
-    window.pump.flush()
+    window.model.flush()
     assert window.dock.button.text() == "Stopped"
     assert window.status.state.toolTip() == "Stopped"
     assert transcript(window) == ["You\nKeep this."]
@@ -164,7 +164,7 @@ async def test_a_new_talk_ends_the_old_one_and_its_last_words_stay_above(window,
     assert old.stopped == 1
     factory.session.say(e.TranscriptFinal(1, 1, "Afresh.", 1))
     old.say(e.TranscriptFinal(9, 9, "A ghost.", 9))
-    window.pump.flush()
+    window.model.flush()
     first, divider, last = transcript(window)
     assert first == "KAME\nI was saying   interrupted"
     assert divider.startswith("New conversation, ")
@@ -227,7 +227,7 @@ async def test_settings_that_cannot_be_saved_are_told(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     async with shown(FakeFactory(), Settings(path=blocked / "settings.json")) as window:
-        pick(window.setup.answer_mode, "after")
+        pick(window.popover.answer_mode, "after")
         saved = "The settings could not be saved"
         await until(lambda: any(sentence.startswith(saved) for sentence in window.messages.sentences()))
 

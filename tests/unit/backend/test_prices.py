@@ -15,8 +15,7 @@ from app.backend.scripted import ScriptedAnswer, ScriptedBackend
 from app.platform.installation import resource
 from app.services import backends, price_service
 from app.services.price_service import PriceRow, PriceService
-from app.session.control import ROUTER, BackendChoice, UserError
-from app.settings.declarations import Settings
+from app.session.control import BackendChoice, UserError
 from tests.support.raising import raising
 
 
@@ -193,20 +192,13 @@ def test_a_table_that_can_not_be_saved_is_reported_and_the_old_one_counts_on(boo
     assert "mine" not in [row.model for row in book.prices()[0]]
 
 
-def test_whose_cost_nobody_knows(book: PriceService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whose_cost_nobody_knows(book: PriceService) -> None:
     for known in (("embedded", ""), ("ollama", "gemma3:4b"), ("openai", ""), ("openai", "gpt-5-mini"), ("gone", "x")):
         assert book.unpriced(BackendChoice(*known)) is None, known
     assert book.unpriced(BackendChoice("openai", "gpt-99")) == "gpt-99"
     assert book.unpriced(BackendChoice("compatible", "", "https://models.example/v1")) == ""
     for here in ("http://127.0.0.1:1/v1", "http://localhost/v1", "http://192.168.1.7:8080/v1"):
         assert book.unpriced(BackendChoice("compatible", "qwen", here)) is None, "one's own server costs nothing"
-    routes = {"everyday": {"provider": "ollama"}, "stem": {"provider": "openai", "model": "gpt-99"}}
-    settings = Settings(routes=json.dumps(routes))
-    monkeypatch.setattr(Settings, "load", classmethod(lambda cls: settings))
-    assert book.unpriced(BackendChoice(ROUTER)) == "gpt-99"
-    for table in ('{"everyday": {"provider": "embedded"}}', "not JSON", ""):
-        settings.routes = table
-        assert book.unpriced(BackendChoice(ROUTER)) is None
 
 
 @pytest.mark.parametrize(

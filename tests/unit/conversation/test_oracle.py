@@ -5,7 +5,7 @@ import pytest
 from app.conversation import events as e
 from app.conversation.oracle import OraclePolicy, Pace, RequestBudget
 from app.conversation.prompt import build_prompt
-from app.conversation.record.revisions import ConversationUsage
+from app.conversation.record.record import Record
 from app.conversation.record.transcript import Transcript
 from app.conversation.speaking.revisions import KnownRevision, OracleAsked, Revisions
 from app.conversation.turns.floor import TakeFloor
@@ -187,7 +187,8 @@ def test_a_backend_that_shares_this_machine_is_asked_less_often() -> None:
 
 
 def test_the_usage_counts_each_request_once_and_by_backend() -> None:
-    usage = ConversationUsage()
+    record = Record()
+    usage = record.usage
     for event in (
         e.OracleRequested(1.0, 1, 1, "OpenAI", "gpt-4.1", "What", False),
         e.OracleRequested(1.2, 2, 1, "Ollama", "gemma3", "What", False, True),
@@ -197,7 +198,7 @@ def test_the_usage_counts_each_request_once_and_by_backend() -> None:
         e.OracleEnded(2.0, 2, "complete", 9),
         e.OracleCounted(2.0, 2, "Ollama", "gemma3", 50, 20, 25, True, None, 80.0, 30.0, 400.0),
     ):
-        usage.apply(event)
+        record.apply(event)
     assert list(usage.backends) == [("OpenAI", "gpt-4.1"), ("Ollama", "gemma3")]
     openai, ollama = usage.backends.values()
     assert (openai.requests, openai.superseded, openai.tokens_in, openai.cost) == (1, 1, 100, 0.001)

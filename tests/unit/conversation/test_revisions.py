@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.conversation import events as e
-from app.conversation.record.heard_part import Progress
-from app.conversation.record.revisions import Revision, RevisionLog
+from app.conversation.record.progress import Progress
+from app.conversation.record.revisions import RevisionLog
 from app.conversation.record.transcript import CorrectionPoint, Passage, Transcript, Turn, passages
 from app.conversation.speaking.clauses import spoken
 from app.conversation.speaking.correction import taken_back
@@ -37,8 +37,8 @@ HANDED_OVER: list[e.Event] = [
 ]
 
 
-def log(events: list[e.Event], limit: int = 9) -> RevisionLog[Revision]:
-    made = RevisionLog(Revision, limit)
+def log(events: list[e.Event], limit: int = 9) -> RevisionLog:
+    made = RevisionLog(limit)
     for event in events:
         made.apply(event)
     return made
@@ -70,19 +70,6 @@ def test_what_becomes_of_a_revision() -> None:
     assert not two.waiting
     made.apply(e.ToolReturned(6, 2, "clock", True, "noon", 1.0))
     assert two.waiting and two.waits_since == 6
-
-
-def test_a_routers_kind_belongs_to_its_turn_and_side() -> None:
-    made = log(
-        [
-            e.BackendRouted(1, 1, "stem", 0.9, *GPT, "why"),
-            e.OracleRequested(1, 1, 1, *GPT, "a", False),
-            e.OracleRequested(1, 2, 1, *CLAUDE, "a", False, True),
-            e.BackendChanged(2, *CLAUDE),
-            e.OracleRequested(2, 3, 1, *CLAUDE, "a", True),
-        ]
-    )
-    assert [revision.kind for revision in made.revisions] == ["stem", "", ""]
 
 
 def test_only_the_newest_are_kept() -> None:

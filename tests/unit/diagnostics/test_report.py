@@ -152,7 +152,7 @@ def test_no_key_gets_into_it_from_anywhere(monkeypatch: pytest.MonkeyPatch, secr
         openai_model=secret,
         weights_mirror=f"https://{secret}@mirror/x",
         microphone=f"Mic {secret}",
-        routes=json.dumps({"stem": {"provider": "compatible", "base_url": f"http://a:{secret}@h/v1?k={secret}"}}),
+        tools=f'[{{"url": "http://a:{secret}@h/v1?k={secret}"}}]',
         tool_folders=f"/srv/{secret}",
     )
     notes = talk()
@@ -192,9 +192,7 @@ def test_no_key_gets_into_it_from_anywhere(monkeypatch: pytest.MonkeyPatch, secr
 def test_no_part_of_a_key_is_left_where_an_address_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     secret = "canary-9xQ?Zq7+81mWq"
     monkeypatch.setenv("SERVER_TOKEN", secret)
-    settings = Settings(
-        compatible_url=f"http://host/{secret}/v1", routes=json.dumps({"stem": {"base_url": f"http://h/{secret}"}})
-    )
+    settings = Settings(compatible_url=f"http://host/{secret}/v1")
     text = diagnostics(MACHINE, settings, TalkNotes(), [], hide=Redactor())
     assert "canary" not in text and f"- compatible_url: http://host/{HIDDEN}/v1" in text
 

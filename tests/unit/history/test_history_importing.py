@@ -62,7 +62,6 @@ DEEP = "[" * 200_000 + "]" * 200_000
         (document(setup={"documents": [{"name": "a", "text": 1}]}), "how it was held"),
         (document(setup={"virus": 1}), "how it was held"),
         (_with_event(at=1.0), "without a type"),
-        (_with_event(type="Telepathy", at=1.0, strength="great"), "there is none called “Telepathy”"),
         (_with_event(type="UserStarted", at="1", turn=1), "UserStarted with a wrong “at”"),
         (_with_event(type="UserStarted", at=-1.0, turn=1), "UserStarted at -1.0"),
         (_with_event(type="UserStarted", at=1.0, turn=2**60), "wrong “turn”"),
@@ -77,6 +76,17 @@ def test_what_is_no_conversation_is_refused_with_a_sentence(content: Any, why: s
     with pytest.raises(UserError, match=why) as told:
         read(path)
     assert "talk.json" in str(told.value) and "Choose a" in str(told.value) and len(str(told.value)) < 300
+
+
+def test_events_of_another_version_are_passed_over(tmp_path: Path) -> None:
+    routed = {"type": "BackendRouted", "at": 1.0, "turn": 1, "kind": "stem", "share": 0.9, "reason": "so it is"}
+    exported, recorded = tmp_path / "talk.json", tmp_path / "recorded"
+    exported.write_text(json.dumps(_with_event(**routed)))
+    recorded.mkdir()
+    lines = [{"format": "kame-recording", "version": 1}, routed, *EVENTS]
+    (recorded / "events.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
+    for path in (exported, recorded):
+        assert [json.loads(to_json(event)) for event in read(path).talks[0].events] == EVENTS
 
 
 def test_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

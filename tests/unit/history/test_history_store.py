@@ -247,7 +247,8 @@ async def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path, monkeypatch
 async def test_events_of_another_version_are_passed_over(tmp_path: Path) -> None:
     async with kept(tmp_path) as history:
         events = hold(history, "a", MOON)
-        for serial, line in enumerate(['{"type":"Telepathy","at":1.0}', '{"type":"UserStarted","at":1.0}', "{", "[]"]):
+        routed = '{"type":"BackendRouted","at":1.0,"turn":1,"kind":"stem","share":0.9,"reason":"so it is"}'
+        for serial, line in enumerate([routed, '{"type":"UserStarted","at":1.0}', "{", "[]"]):
             await history._do(
                 lambda file, serial=serial, line=line: file.connection.execute(
                     "INSERT INTO events SELECT id, 1000 + ?, ? FROM talks", (serial, line)

@@ -5,15 +5,27 @@ import pytest
 
 from app.conversation import events as e
 from app.conversation.frame import end_of_frame
-from app.gui.inspector.activity import MOST_REQUESTS, Activity
+from app.conversation.record.record import Record
+from app.gui.inspector.activity import Activity
 from app.gui.inspector.things import Word
 from tests.gui.pictures.timeline import GPT, QWEN, long_talk
 
 
-def fold(*events: e.Event, kept: float = 1800.0) -> Activity:
-    made = Activity(kept)
-    for event in events:
-        made.apply(event)
+class Folded(Activity):
+    """The timeline's items of a session, by its events."""
+
+    def __init__(self, kept_seconds: float = 1800.0) -> None:
+        self.record = Record()
+        super().__init__(kept_seconds)
+
+    def hear(self, *events: e.Event) -> None:
+        for event in events:
+            self.apply(self.record.apply(event))
+
+
+def fold(*events: e.Event, kept: float = 1800.0) -> Folded:
+    made = Folded(kept)
+    made.hear(*events)
     return made
 
 
@@ -29,9 +41,9 @@ def test_words_stay_where_they_were_first_heard() -> None:
     made = fold(e.UserStarted(1, 1), e.TranscriptPartial(2.1, 1, "What", "is", 2.0))
     turn = made.turns[-1]
     assert words(turn.words) == [(1.0, "What", True), (1.5, "is", False)]
-    made.apply(e.TranscriptPartial(3.1, 1, "What is", "the height", 3.0))
+    made.hear(e.TranscriptPartial(3.1, 1, "What is", "the height", 3.0))
     assert words(turn.words) == [(1.0, "What", True), (1.5, "is", True), (2.0, "the", False), (2.5, "height", False)]
-    made.apply(e.TranscriptFinal(3.5, 1, "What is the hide?", 3.2))
+    made.hear(e.TranscriptFinal(3.5, 1, "What is the hide?", 3.2))
     assert [word.at for word in turn.words] == [1.0, 1.5, 2.0, 2.5]
     assert turn.text == "What is the hide?" and all(word.settled for word in turn.words)
     assert [(p.stable, p.unstable, p.final) for p in made.partials] == [
@@ -75,10 +87,10 @@ def test_a_new_answer_ends_the_one_before_it_and_late_words_belong_to_their_own(
 
 
 def test_a_sound_card_that_runs_slow_makes_no_frame_late() -> None:
-    made = Activity()
+    made = Folded()
     for frame in range(12 * 1500):
         at = end_of_frame(frame)
-        made.apply(e.LevelMeasured(at, -50, -50, 20.0 + at * 0.1 + (200.0 if frame == 17_000 else 0.0)))
+        made.hear(e.LevelMeasured(at, -50, -50, 20.0 + at * 0.1 + (200.0 if frame == 17_000 else 0.0)))
     assert [trouble.start for trouble in made.troubles] == [end_of_frame(17_000)]
     assert made.troubles[-1].amount == pytest.approx(140.0, abs=2)
 
@@ -87,45 +99,20 @@ def test_the_end_of_a_talk_ends_all_that_lasts() -> None:
     made = fold(e.UserStarted(1, 1), asked(1, 2), e.AssistantStarted(3, 1, 1), e.LevelMeasured(4, -20, -20))
     made.end()
     assert [made.turns[-1].end, made.bars[-1].end, made.answers[-1].end] == [4, 4, 4]
-    assert made.bars[-1].request.end_reason == "stopped"
     made.begin()
     assert (made.now, made.turns, len(made.levels.between(0, 9)[0]), made.backends) == (0, [], 0, [])
 
 
 @pytest.mark.slow
 def test_memory_stays_bounded_over_an_hour() -> None:
-    made = Activity()
+    made = Folded()
     sizes = []
     for event in long_talk(60):
-        made.apply(event)
+        made.hear(event)
         if isinstance(event, e.FramesDropped):
-            sizes.append([len(things) for things in (*made._large, *made._small, made.requests, made.backends)])
+            sizes.append([len(things) for things in (*made._large, *made._small, made.backends)])
     assert len(sizes) > 120
     halfway = np.max(sizes[:66], axis=0)
     assert np.all(np.max(sizes[66:], axis=0) <= halfway + 64)
     assert made.oldest == pytest.approx(1800, abs=1)
     assert all(things[0].start > 1700 for things in made._large + made._small if len(things) > 100)
-
-
-def test_only_the_newest_requests_are_kept_and_what_is_open_ends_with_its_session() -> None:
-    made = fold(*(asked(number, number) for number in range(1, MOST_REQUESTS + 4)))
-    assert len(made.requests) == MOST_REQUESTS and made.requests[0].number == 4
-    made.begin(first=False)
-    assert {request.status for request in made.requests} == {"stopped"} and made.bars == []
-    made.apply(e.OracleDelta(1.0, 5, "Late."))
-    assert all(not request.text for request in made.requests), "it belongs to a session that is over"
-    made.apply(asked(1))
-    assert made.requests[-1].place == MOST_REQUESTS + 4, "each session counts from 1"
-    made.begin()
-    assert made.requests == []
-
-
-def test_a_past_session_adds_its_requests_alone() -> None:
-    made = fold(asked(1))
-    made.add_past([asked(1, 3.0), e.AssistantSaid(4.0, 1, "Yes.", 1), asked(2, 5.0)])
-    assert [(request.requested_at, request.spoken, request.status) for request in made.requests] == [
-        (1.0, False, "stopped"),
-        (3.0, True, "stopped"),
-        (5.0, False, "stopped"),
-    ]
-    assert (made.now, made.bars, made.answers) == (0, [], [])

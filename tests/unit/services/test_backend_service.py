@@ -13,11 +13,10 @@ import app.backend.attempts
 import app.services.backend_service
 from app.backend import PROVIDERS
 from app.backend.base import BackendError, ChatRequest, Traits
-from app.services import backends
 from app.services.api_keys import KeyStore
 from app.services.backend_service import KEPT_SECONDS, BackendService
 from app.services.provider_keys import required_names
-from app.session.control import ROUTER, BackendChoice, UserError
+from app.session.control import BackendChoice, UserError
 from tests.support.leaks import SECRET, all_logs, places_with, quoting_peer, texts_of
 from tests.support.raising import raising
 from tests.support.servers import Script, closed_port_url, peer
@@ -104,7 +103,6 @@ async def test_without_a_key_a_providers_best_known_models_are_offered_and_it_is
 async def test_what_has_no_list_has_none() -> None:
     place = Place()
     assert await place.service.models(BackendChoice("embedded")) == ()
-    assert await place.service.models(BackendChoice(ROUTER)) == ()
     with pytest.raises(UserError, match="called “hal9000”"):
         await place.service.models(BackendChoice("hal9000"))
 
@@ -205,11 +203,6 @@ async def test_a_test_ends_in_time_and_always_closes(fake: Fake, monkeypatch: py
     assert fake.closed == 5
 
 
-async def test_the_router_is_tested_like_any_other(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backends, "backend", lambda choice: fake)
-    assert "fake-1 at Fake answers" in await Place().service.test(BackendChoice(ROUTER))
-
-
 async def test_a_model_is_fetched_and_cancelling_stops_it(fake: Fake) -> None:
     service, told = Place().service, []
     fake.steps.set()
@@ -276,7 +269,6 @@ async def test_a_key_for_what_takes_none_and_one_that_is_none_are_sentences() ->
         (BackendChoice("ollama", "", "http://h:1"), "takes no key"),
         (BackendChoice("compatible"), "server's address"),
         (BackendChoice("hal9000"), "no provider called"),
-        (BackendChoice(ROUTER), "no provider called"),
     ):
         assert await service.key_place(choice) == "none"
         with pytest.raises(UserError, match=words):

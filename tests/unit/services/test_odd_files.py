@@ -1,25 +1,21 @@
-"""Documents, small files, settings that hold JSON, the router's table and children's lines, whatever they hold."""
+"""Documents, small files, arguments of tools and children's lines, whatever they hold."""
 
 import io
-import json
 import os
 from pathlib import Path
 
 import pytest
 
 from app.conversation.prompt import LONG_DOCUMENT_BYTES, Document
-from app.diagnostics.redaction import redactor
-from app.diagnostics.report import _shown
 from app.gui.oracle import card
 from app.models.selection import load_speeds
 from app.platform import installation
 from app.services import documents
-from app.services.backends import EMPTY, NAMES_ITSELF, UNREADABLE, parse_routes, write_routes
 from app.services.bill_of_materials import read_bill
 from app.services.documents import CHUNK_BYTES, read_document
 from app.services.graphics_service import _reports
 from app.services.updates import UpdateService
-from app.session.control import BackendChoice, UserError
+from app.session.control import UserError
 from app.untrusted.limits import DOCUMENT_BYTES, MB
 from tests.support.pdf import pdf_of
 
@@ -39,11 +35,8 @@ values = pytest.mark.parametrize("text", ODD.values(), ids=ODD)
 
 
 @values
-def test_a_setting_that_makes_no_sense_is_as_if_it_were_empty(text: str) -> None:
-    routes, problems = parse_routes(text)
-    assert routes == {} and problems == [UNREADABLE]
+def test_arguments_that_make_no_sense_are_shown_as_text(text: str) -> None:
     assert isinstance(card._arguments(text), str)
-    assert _shown("routes", text, redactor())
 
 
 @values
@@ -71,31 +64,6 @@ def test_what_a_launcher_prints_among_its_reports_is_passed_over() -> None:
         stdout = io.BytesIO(b"\n".join([b"[" * 50_000, b"x" * MB, b"[1]", b'{"step": "Fetching"}', b""]))
 
     assert list(_reports(Child())) == [{"step": "Fetching"}]  # type: ignore[arg-type]
-
-
-STEM = {"provider": "ollama", "model": "gemma3:4b"}
-CHOICE = BackendChoice("ollama", "gemma3:4b")
-
-
-def test_what_is_written_is_understood() -> None:
-    routes = {"stem": CHOICE, "creative": BackendChoice("compatible", "m", "http://127.0.0.1:8080/v1")}
-    assert parse_routes(write_routes(routes)) == (routes, [])
-
-
-@pytest.mark.parametrize(
-    ("text", "routes", "problems"),
-    [
-        ("", {}, [EMPTY]),
-        ("{}", {}, [EMPTY]),
-        ("not JSON", {}, [UNREADABLE]),
-        ("[1]", {}, [UNREADABLE]),
-        (json.dumps({"stem": STEM, "everyday": 3}), {"stem": CHOICE}, [UNREADABLE]),
-        (json.dumps({"stem": STEM, "unknown": 3, "creative": {"model": "m"}}), {"stem": CHOICE}, []),
-        (json.dumps({"stem": {"provider": "router"}}), {"stem": BackendChoice("router")}, [NAMES_ITSELF]),
-    ],
-)
-def test_faults_are_told_the_rest_is_read(text: str, routes: dict[str, BackendChoice], problems: list[str]) -> None:
-    assert parse_routes(text) == (routes, problems)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])

@@ -108,6 +108,19 @@ def test_one_bad_value_costs_only_that_value(path: Path) -> None:
     assert "Microphone" not in settings.notice
 
 
+def test_a_provider_that_is_gone_gives_way_to_the_built_in_model(path: Path) -> None:
+    path.parent.mkdir()
+    stored = {"version": 1, "provider": "router", "routes": '{"stem": {"provider": "openai"}}', "openai_model": "gpt-x"}
+    path.write_text(json.dumps(stored))
+    settings = Settings.load(path)
+    assert (settings.provider, settings.openai_model) == ("embedded", "gpt-x")
+    assert settings.notice == "Some saved settings were not usable and are back at their defaults: “Model”."
+    settings.provider = "openai"
+    settings.save()
+    again = Settings.load(path)
+    assert (again.provider, again.notice) == ("openai", "")
+
+
 def test_the_file_holds_every_setting_and_no_secret(path: Path) -> None:
     settings = Settings.load(path)
     settings.save()

@@ -24,7 +24,7 @@ from typing import Any
 from app.backend.base import Backend, BackendError, ChatRequest, Usage
 from app.conversation import events as e
 from app.conversation.prompt import ChatMessage, system_prompt
-from app.conversation.record.revisions import Revision, RevisionLog
+from app.conversation.record.revisions import RevisionLog
 from app.conversation.speaking.clauses import spoken
 from app.conversation.words import fold
 from app.diagnostics.tables import rounded
@@ -166,7 +166,7 @@ async def ask_aloud(
 
 
 def _answer(system: System, run: int, question: int, number: int, turn: Turn, read_back: str | None) -> Answer:
-    log = RevisionLog(Revision)
+    log = RevisionLog()
     for event in turn.events:
         log.apply(event)
     last = next((one for one in reversed(log.revisions) if not one.secondary and one.text.strip()), None)

@@ -35,9 +35,7 @@ from app.research.benches.mtbench.plan import (
 )
 from app.research.benches.mtbench.scores import (
     CHOICES,
-    Route,
     Summary,
-    best_routes,
     csv_text,
     draw_all,
     measure_table,
@@ -45,7 +43,6 @@ from app.research.benches.mtbench.scores import (
     summarise,
 )
 from app.research.results import grouped, report
-from app.services.backends import write_routes
 from app.untrusted.records import build
 
 
@@ -112,7 +109,6 @@ class MtBenchResult:
     plan: Plan
     summaries: list[Summary]
     calibration: Calibration | None = None
-    routes: list[Route] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def table(self) -> str:
@@ -126,10 +122,6 @@ class MtBenchResult:
 
     def document(self) -> dict[str, Any]:
         """Returns the result as a JSON-serialisable dict."""
-        routes = [
-            {"kind": route.kind, "model": name_of(route.backend), "figures": route.figures, "by": route.by}
-            for route in self.routes
-        ]
         plan = self.plan
         return {
             **{"bench": "mtbench", "machine": machine(), "simulated": plan.simulated, "costs": plan.costs},
@@ -137,7 +129,7 @@ class MtBenchResult:
             "systems": [one.document() for one in self.summaries],
             "judge": None if plan.judge is None else name_of(plan.judge),
             "calibration_auc": None if self.calibration is None else round(self.calibration.auc, 4),
-            **{"routes": routes, "notes": self.notes},
+            "notes": self.notes,
         }
 
 
@@ -164,7 +156,6 @@ def run_mtbench(plan: Plan, tools: Tools, progress: Progress) -> MtBenchResult:
     if plan.last_oracle:
         names += [(_oracle_name(system), _oracle_name(system), 0.0) for system in plan.systems if system.has_oracle]
     result.summaries = summarise(names, plan.questions, mine, scores)
-    result.routes = best_routes(plan.systems, plan.questions, mine, scores)
     _write(plan, result, mine, scores)
     return result
 
@@ -238,9 +229,6 @@ def _write(plan: Plan, result: MtBenchResult, answers: Sequence[Answer], scores:
     write_fastchat(out, plan.questions, answers, scores, runs=plan.runs, judge=judge_name)
     if missing := draw_all(result.summaries, out / "figures"):
         result.notes.append(missing)
-    routes = {route.kind: route.backend for route in result.routes}
-    if routes:
-        _write_text(out / "routes.json", write_routes(routes) + "\n")
     _write_text(out / "results.md", result.table() + "\n")
     _write_text(out / "results.csv", csv_text(result.summaries))
     write_json(out / "results.json", result.document(), indent=1)

@@ -1,8 +1,7 @@
 """Summarises a run by system: scores with confidence intervals, latencies and other measures.
 
-The output is tables, CSV, figures and routes. The tables follow the paper's, include its rows, and list what it leaves
-open. The figures are drawn with matplotlib, an extra of the app (`figures`). A route names the model that answered a
-kind of question best.
+The output is tables, CSV and figures. The tables follow the paper's, include its rows, and list what it leaves open.
+The figures are drawn with matplotlib, an extra of the app (`figures`).
 """
 
 from __future__ import annotations
@@ -22,10 +21,9 @@ import numpy as np
 from app.diagnostics.tables import markdown, quantile, rounded
 from app.research.benches.mtbench.asking import Answer, has_fact, relevance_gap
 from app.research.benches.mtbench.judge import UNJUDGED, Judgement
-from app.research.benches.mtbench.plan import CATEGORIES, LONG, Kind, Question, System
+from app.research.benches.mtbench.plan import CATEGORIES, LONG, Question
 from app.research.benches.recordings import compare
 from app.research.results import NOT_DRAWN, draw, grouped, known, mean, shown
-from app.session.control import BackendChoice
 
 RESAMPLES = 1000
 """Number of bootstrap samples over the questions, for the 95 % interval of a score."""
@@ -252,65 +250,6 @@ _PLOTS = {
     "latencies": ("Distribution of latencies", _latencies),
     "categories": ("Score by category", _categories),
 }
-
-
-_KINDS: tuple[Kind, ...] = ("kame", "nano", "tandem", "cascade", "typed")
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """The best model for a kind of question, with each model's figure. `by`: the measure that decided."""
-
-    kind: str
-    backend: BackendChoice
-    figures: dict[str, float]
-    by: str
-
-
-def best_routes(
-    systems: Sequence[System], questions: Sequence[Question], answers: Sequence[Answer], judgements: Sequence[Judgement]
-) -> list[Route]:
-    """Returns a route for each kind of question that one model answered better than all others.
-
-    The measure is the judge's scores or, without them, key facts. Models are compared in one kind of system, the first
-    of `_KINDS` in which two were measured.
-    """
-    kinds = {question.number: question.category for question in questions}
-    routes = []
-    for category in CATEGORIES:
-        scored = [one for one in judgements if one.score != UNJUDGED and kinds.get(one.question) == category]
-        if scored:
-            points = [(one.system, one.score) for one in scored]
-        else:
-            points = [
-                (one.system, float(fact))
-                for one in answers
-                if kinds.get(one.question) == category
-                and (fact := has_fact(one.question, one.turn, one.said)) is not None
-            ]
-        if (found := _best(systems, points)) is not None:
-            backend, figures = found
-            routes.append(Route(category, backend, figures, "score" if scored else "share of key facts"))
-    return routes
-
-
-def _best(
-    systems: Sequence[System], points: Sequence[tuple[str, float]]
-) -> tuple[BackendChoice, dict[str, float]] | None:
-    """Returns the back-end with the highest mean of `points` (by system name), and the mean of each model.
-
-    Returns None if no model is better than all others.
-    """
-    values = grouped(points, lambda point: point[0])
-    for kind in _KINDS:
-        there = {one.model: one for one in systems if one.kind == kind and not one.delay and one.name in values}
-        figures = {
-            model: round(statistics.fmean(value for _, value in values[one.name]), 4) for model, one in there.items()
-        }
-        if len(figures) > 1:
-            best, second = sorted(figures, key=lambda model: figures[model], reverse=True)[:2]
-            return (there[best].backend, figures) if figures[best] > figures[second] else None
-    return None
 
 
 CHOICES = (

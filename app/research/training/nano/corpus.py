@@ -8,7 +8,6 @@ questions with answers, and common words, come from files, so that the model can
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections.abc import Callable, Sequence
@@ -32,7 +31,6 @@ from app.research.training.kame.trainer import NONE
 from app.research.training.nano.answers import LATE, LENGTH, Bank, SpeechBank, Track, UnspokenBank
 from app.research.training.nano.dialogues import DialogueMaker, Speaker, speak_questions
 from app.research.training.nano.facts import Fact, draw_fact
-from app.routing.classifier import TOKENIZER
 from app.untrusted.files import read_json_lines
 from app.untrusted.limits import CORPUS, CORPUS_LINE
 
@@ -147,9 +145,8 @@ def read_texts(path: Path) -> list[tuple[str, str]]:
 
 
 def common_words() -> list[str]:
-    """Returns lower-case English words, most common first, from the router's vocabulary."""
-    vocabulary = json.loads(resource("routing", TOKENIZER).read_text("utf-8"))["model"]["vocab"]
-    return [word for word in vocabulary if word in ("a", "i") or (len(word) > 1 and word.isascii() and word.isalpha())]
+    """Returns lower-case English words, roughly the most common first."""
+    return resource("nano", "words.txt").read_text("utf-8").split()
 
 
 def _first_sentence(text: str) -> str:

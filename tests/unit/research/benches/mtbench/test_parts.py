@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from app.backend.base import ChatRequest, StreamItem, Traits
 from app.research.benches.mtbench.asking import has_fact, known_facts
 from app.research.benches.mtbench.plan import (
     Plan,
@@ -20,9 +17,7 @@ from app.research.benches.mtbench.plan import (
     load_questions,
     write_down,
 )
-from app.research.benches.mtbench.run import run_mtbench
 from app.research.commands.bench_mtbench import question_numbers, systems
-from app.services.backends import parse_routes
 from app.session.control import BackendChoice, UserError
 
 pytestmark = pytest.mark.slow
@@ -91,38 +86,6 @@ def test_a_run_stops_at_its_cap(tmp_path: Path) -> None:
     spending.add(0.5)
     with pytest.raises(UserError, match="higher --cap"):
         spending.check()
-
-
-class _Fixed:
-    """A back-end with one answer."""
-
-    name = model = "fixed"
-    traits = Traits()
-
-    def __init__(self, answer: str) -> None:
-        self.answer = answer
-
-    async def open(self) -> None: ...
-
-    async def close(self) -> None: ...
-
-    @asynccontextmanager
-    async def stream(self, request: ChatRequest) -> AsyncIterator[AsyncIterator[StreamItem]]:
-        async def items() -> AsyncIterator[StreamItem]:
-            yield self.answer
-
-        yield items()
-
-
-def test_the_routes_of_a_run_are_written(tmp_path: Path) -> None:
-    backends = {"wrong": _Fixed("It is to your left."), "right": _Fixed("Washington.")}
-    systems_ = [System("typed", BackendChoice("compatible", name)) for name in backends]
-    plan = Plan(systems_, load_questions([102]), 1, None, tmp_path)
-    tools = Tools(None, lambda choice: backends[choice.model], lambda *_: None, None)  # type: ignore[arg-type]
-    result = run_mtbench(plan, tools, lambda text: None)
-    routes, problems = parse_routes((tmp_path / "routes.json").read_text())
-    assert routes == {"reasoning": BackendChoice("compatible", "right")} and not problems
-    assert result.document()["routes"][0]["figures"] == {"compatible:right": 0.5, "compatible:wrong": 0.0}
 
 
 def test_a_folder_takes_more_systems_but_none_that_has_changed(tmp_path: Path) -> None:

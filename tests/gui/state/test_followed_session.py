@@ -11,7 +11,8 @@ from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.conversation import events as e
 from app.conversation.event_json import to_json
 from app.gui.state.session_manager import SessionManager
-from app.session.control import BackendChoice
+from app.gui.state.session_model import SessionModel
+from app.session.control import BackendChoice, SessionState
 from app.session.session import Session
 from tests.support.scripted import ScriptedTurn
 from tests.support.talks import Talk, simulate
@@ -28,17 +29,22 @@ REFUSED = "It refuses the key. Check the key, or choose another model."
 
 @dataclass
 class Followed:
-    """A manager that follows a session, and the signals that it sent."""
+    """A manager that follows a session; the back-ends that were settled, and the changes of the published state."""
 
     manager: SessionManager
     sent: list[tuple[object, ...]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        backends = self.manager.backends
-        for name in ("settled", "taken", "fell_back", "refused"):
-            getattr(backends, name).connect(lambda *told, name=name: self.sent.append((name, *told)))
-        for name in ("secondary_taken", "secondary_refused"):
-            getattr(backends, name).connect(lambda *told, name=name: self.sent.append((name, *told)))
+        self.manager.settled.connect(lambda choice: self.sent.append(("settled", choice)))
+        self.manager.model.published.connect(self._note)
+
+    def _note(self, before: SessionState, after: SessionState) -> None:
+        if after.driver_number > before.driver_number:
+            self.sent.append((after.reason, after.driving))
+        if after.secondary_number > before.secondary_number:
+            self.sent.append(("secondary", after.secondary))
+        for refusal in set(after.refused) - set(before.refused):
+            self.sent.append(("refused", refusal.part, refusal.choice, refusal.sentence))
 
     def of(self, *names: str) -> list[tuple[object, ...]]:
         """The signals of these names, in order."""
@@ -62,8 +68,7 @@ def follow(
         async def built(choice: object, progress: object) -> Session:
             return session
 
-        events: list[e.Event] = []
-        followed = Followed(SessionManager(built, events.append))  # type: ignore[arg-type]
+        followed = Followed(SessionManager(built, SessionModel()))  # type: ignore[arg-type]
 
         async def run() -> None:
             followed.manager.start(session.choice)
@@ -111,17 +116,23 @@ def test_falling_back_between_two_that_events_name_alike(good: BackendChoice) ->
         await asyncio.sleep(8.0)  # it answers the first question
         manager.want(backend=TWO)
         await asyncio.sleep(0.5)
-        assert manager.state.driving == manager.wanted.backend == TWO
+        assert manager.model.state.driving == manager.wanted.backend == TWO
         await asyncio.sleep(8.0)  # it fails at the second one
-        state = manager.state
+        state = manager.model.state
         assert (state.driving, manager.wanted.backend, state.reason) == (good, good, "fallback")
         [fault] = state.faults
-        assert (fault.choice, fault.routed) == (TWO, False)
+        assert fault.choice == TWO
 
     followed, talk = follow(steps, lambda choice: backend(choice, REFUSED if choice == TWO else ""))
-    assert followed.of("taken", "fell_back") == [("taken", good), ("taken", TWO), ("fell_back", good)]
+    assert followed.sent == [
+        ("chosen", good),
+        ("settled", good),
+        ("chosen", TWO),
+        ("settled", TWO),
+        ("fallback", good),
+    ]
     [failure] = talk.of(e.Failure)
-    assert followed.manager.state.fault_of(failure) == followed.manager.state.faults[0]
+    assert followed.manager.model.state.fault_of(failure) == followed.manager.model.state.faults[0]
     assert not any("one@" in to_json(event) or "two@" in to_json(event) for event in talk.events)
 
 
@@ -141,18 +152,14 @@ def test_falling_back_while_another_one_is_being_loaded() -> None:
         await asyncio.sleep(0.5)
         manager.want(backend=ONE)
         await asyncio.sleep(4.5)
-        assert (manager.state.driving, manager.state.reason, manager.wanted.backend) == (FIRST, "fallback", ONE)
+        state = manager.model.state
+        assert (state.driving, state.reason, manager.wanted.backend) == (FIRST, "fallback", ONE)
         manager.want(muted=True)  # asks for nothing else
         await asyncio.sleep(4.0)
-        assert manager.state.driving == manager.wanted.backend == ONE
+        assert manager.model.state.driving == manager.wanted.backend == ONE
 
     followed, talk = follow(steps, make)
-    assert followed.of("settled", "taken", "fell_back") == [
-        ("settled", TWO),
-        ("taken", TWO),
-        ("settled", ONE),
-        ("taken", ONE),
-    ]
+    assert followed.of("settled") == [("settled", TWO), ("settled", ONE)]
     assert [change.reason for change in talk.of(e.BackendChanged)] == ["chosen", "fallback", "chosen"]
 
 
@@ -171,7 +178,7 @@ def test_a_comparison_model_that_is_refused_at_the_start_is_not_asked_for_with_e
 
     followed, talk = follow(steps, make, secondary=ONE)
     assert asked == [ONE] and len(talk.of(e.ChangeRefused)) == 1
-    assert followed.of("secondary_taken", "secondary_refused") == [("secondary_refused", ONE, REFUSED)]
+    assert followed.of("secondary", "refused") == [("refused", "secondary", ONE, REFUSED)]
 
 
 def test_the_same_refusal_twice_is_told_twice() -> None:
@@ -181,12 +188,12 @@ def test_the_same_refusal_twice_is_told_twice() -> None:
     async def steps(followed: Followed) -> None:
         for _ in range(2):
             followed.manager.want(backend=ONE)
-            assert followed.manager.state.refusal("backend") is None
+            assert followed.manager.model.state.refusal("backend") is None
             await asyncio.sleep(0.5)
             assert followed.manager.wanted.backend == FIRST
 
     followed, _ = follow(steps, make)
-    assert followed.of("settled", "refused") == [("settled", FIRST), ("refused", ONE, REFUSED)] * 2
+    assert followed.sent == [("refused", "backend", ONE, REFUSED)] * 2
 
 
 def test_one_that_is_opened_again_and_fails_gives_way_to_the_one_before_of_the_same_choice() -> None:
@@ -203,11 +210,12 @@ def test_one_that_is_opened_again_and_fails_gives_way_to_the_one_before_of_the_s
         manager.session.backends._pool.mark_failed(manager.session.backends._runner.backend)  # type: ignore[union-attr]
         manager.want(backend=ONE, reopen=["backend"])
         await asyncio.sleep(6.0)
-        assert (manager.state.driving, manager.wanted.backend, manager.state.reason) == (ONE, ONE, "fallback")
+        state = manager.model.state
+        assert (state.driving, manager.wanted.backend, state.reason) == (ONE, ONE, "fallback")
 
     followed, talk = follow(steps, make)
     assert made == [ONE, ONE]
-    assert followed.of("taken", "fell_back") == [("taken", ONE), ("taken", ONE), ("fell_back", ONE)]
+    assert followed.of("chosen", "fallback") == [("chosen", ONE), ("chosen", ONE), ("fallback", ONE)]
     assert {change.provider for change in talk.of(e.BackendChanged)} == {"compatible"}
 
 
@@ -216,7 +224,7 @@ def test_a_comparison_model_takes_over_and_both_are_known_at_once() -> None:
 
     async def steps(followed: Followed) -> None:
         manager = followed.manager
-        manager.backends.changed.connect(lambda state: seen.append((state.driving, state.secondary)))
+        manager.model.published.connect(lambda _, state: seen.append((state.driving, state.secondary)))
         manager.want(secondary=ONE)
         await asyncio.sleep(1.0)
         manager.hand_over()
@@ -224,11 +232,7 @@ def test_a_comparison_model_takes_over_and_both_are_known_at_once() -> None:
 
     followed, _ = follow(steps, backend)
     assert list(dict.fromkeys(seen)) == [(FIRST, None), (FIRST, ONE), (ONE, FIRST)]
-    assert followed.of("taken", "secondary_taken") == [
-        ("secondary_taken", ONE),
-        ("taken", ONE),
-        ("secondary_taken", FIRST),
-    ]
+    assert followed.sent == [("secondary", ONE), ("handed", ONE), ("secondary", FIRST), ("settled", ONE)]
 
 
 def test_another_comparison_model_that_is_being_loaded_is_still_wanted_after_a_hand_over() -> None:
@@ -238,10 +242,10 @@ def test_another_comparison_model_that_is_being_loaded_is_still_wanted_after_a_h
         await asyncio.sleep(1.0)
         manager.want(backend=ONE, secondary=ELSEWHERE)
         await asyncio.sleep(0.05)
-        assert (manager.state.driving, manager.state.secondary) == (ONE, FIRST)
+        assert (manager.model.state.driving, manager.model.state.secondary) == (ONE, FIRST)
         assert manager.wanted.secondary == ELSEWHERE
         await asyncio.sleep(1.0)
-        assert manager.state.secondary == manager.wanted.secondary == ELSEWHERE
+        assert manager.model.state.secondary == manager.wanted.secondary == ELSEWHERE
 
     follow(steps, backend)
 
@@ -252,6 +256,6 @@ def test_no_password_is_in_the_words_for_a_state() -> None:
         await asyncio.sleep(8.0)
 
     followed, _ = follow(steps, lambda choice: backend(choice, REFUSED))
-    state = followed.manager.state
+    state = followed.manager.model.state
     assert state.faults and "server.example" in repr(state)
     assert "one@" not in repr(state) + repr(state.wanted) and "two@" not in repr(state) + repr(state.wanted)

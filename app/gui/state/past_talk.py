@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.conversation import events as e
+from app.conversation.record.record import Entry, Note, Record
+from app.conversation.record.revisions import Revision
 from app.conversation.record.transcript import Turn
 from app.gui.cards.card import LONGEST_BODY
-from app.gui.transcript.entries import Entry, Note, TranscriptEntries
 from app.history.base import KeptTalk
 
 MOST_LETTERS = 2_000_000
@@ -18,12 +18,8 @@ would block the window.
 """
 LETTERS_PER_TURN = 400
 """Fixed layout cost of a turn's frame and header, expressed as a number of characters."""
-MOST_REQUESTS = 512
-"""Maximum number of a conversation's requests that are shown, with their answers. Older ones are omitted."""
-MOST_EVENTS = 30_000
-"""Maximum number of a session's events that are processed for those requests."""
-
-_MODELS = (e.SessionStarted, e.BackendChanged, e.SecondaryChanged)
+MOST_REVISIONS = 512
+"""How many of a conversation's newest revisions are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,43 +28,37 @@ class PastTalk:
 
     - `turns`: all turns, as context for models
     - `entries`: the turns and notes that are shown
-    - `requests`: all events from the oldest visible request on, and earlier ones that identify the active models
+    - `revisions`: the newest ones
     """
 
     began: float
     folder: Path | None
     turns: list[Turn]
     entries: list[Entry]
-    requests: list[e.Event]
+    revisions: list[Revision]
 
 
 def past_talks(talks: Sequence[KeptTalk]) -> list[PastTalk]:
     """Returns the visible parts of a conversation's sessions. In a very long one, only the newest turns are visible."""
     found: list[PastTalk] = []
-    letters, requests = MOST_LETTERS, MOST_REQUESTS
+    letters, revisions = MOST_LETTERS, MOST_REVISIONS
     for talk in reversed(talks):
-        past = past_talk(talk, letters, requests)
+        past = past_talk(talk, letters, revisions)
         letters -= sum(map(_letters, past.entries))
-        requests -= sum(isinstance(event, e.OracleRequested) for event in past.requests)
+        revisions -= len(past.revisions)
         found.append(past)
     return found[::-1]
 
 
-def past_talk(talk: KeptTalk, letters: int = MOST_LETTERS, requests: int = MOST_REQUESTS) -> PastTalk:
-    """Returns the visible part of a session: its newest turns (up to `letters` characters) and newest `requests`."""
-    entries = TranscriptEntries()
+def past_talk(talk: KeptTalk, letters: int = MOST_LETTERS, revisions: int = MOST_REVISIONS) -> PastTalk:
+    """Returns the visible part of a session: its newest turns (up to `letters` characters) and newest `revisions`."""
+    record = Record()
     for event in talk.events:
-        entries.apply(event)
-    entries.end()
-    shown = _newest_entries(entries.in_order(), letters)
-    return PastTalk(talk.began, talk.folder, entries.turns, shown, _newest_requests(talk.events, requests))
-
-
-def _newest_requests(events: Sequence[e.Event], most: int) -> list[e.Event]:
-    asked = [place for place, event in enumerate(events) if isinstance(event, e.OracleRequested)]
-    first = 0 if len(asked) <= most else asked[-most] if most > 0 else len(events)
-    first = max(first, len(events) - MOST_EVENTS)
-    return [*(event for event in events[:first] if isinstance(event, _MODELS)), *events[first:]]
+        record.apply(event)
+    record.end()
+    kept = record.revisions.revisions
+    shown = kept[-revisions:] if revisions > 0 else []
+    return PastTalk(talk.began, talk.folder, record.turns, _newest_entries(record.entries(), letters), shown)
 
 
 def _newest_entries(entries: list[Entry], letters: int) -> list[Entry]:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from app.conversation.record.transcript import Turn
-from app.gui.state.background_tasks import BackgroundTasks
-from app.gui.state.session_manager import SessionManager
+from app.gui.controllers.context import WindowContext
 from app.gui.transcript.pane import TranscriptPane
-from app.services.sound_service import Clip, SoundTestService
-from app.settings.declarations import Settings
+from app.services.sound_service import Clip
 
 BEFORE_SECONDS = {"user": 0.5, "assistant": 0.1}
 """Duration of audio played before a turn's start, which is detected with a slight delay."""
@@ -24,29 +22,22 @@ _TASK = "hear a turn again"
 class ReplayController(QObject):
     """Replays turns. During playback, the running session ignores the microphone."""
 
-    failed = Signal(str)
-    """Emits a message explaining why a turn could not be played."""
-
-    def __init__(
-        self,
-        service: SoundTestService | None,
-        settings: Settings,
-        manager: SessionManager,
-        transcript: TranscriptPane,
-        background: BackgroundTasks,
-        parent: QObject | None = None,
-    ) -> None:
-        super().__init__(parent)
-        self._service = service
-        self._settings = settings
-        self._manager = manager
-        self._transcript = transcript
-        self._background = background
+    def __init__(self, context: WindowContext, transcript: TranscriptPane) -> None:
+        super().__init__(context.window)
+        self._service = context.services.sound_service
+        self._settings = context.settings
+        self._manager = context.manager
+        self._model = context.model
+        self._background = context.background
+        self._messages = context.messages
         self._playing: Turn | None = None
         self.folders: dict[int, Path] = {}
         """The audio folders of the sessions in view, keyed by session number."""
         transcript.can_play = self.can_play
         transcript.play_wanted.connect(self.play)
+        context.model.began.connect(lambda _: self._note_folder(self._manager.wanted.record_folder))
+        context.model.past_added.connect(lambda talk: self._note_folder(talk.folder))
+        context.model.cleared.connect(self._forget)
 
     @property
     def playing(self) -> bool:
@@ -82,12 +73,20 @@ class ReplayController(QObject):
 
     # -- internals
 
+    def _note_folder(self, folder: Path | str | None) -> None:
+        if folder:
+            self.folders[self._model.number] = Path(folder)  # for when memory no longer has the sound
+
+    def _forget(self) -> None:
+        self.stop()
+        self.folders.clear()
+
     def _sound(self, turn: Turn) -> np.ndarray | Clip | None:
         if turn.ended_at is None:
             return None
         begin = max(0.0, turn.started_at - BEFORE_SECONDS[turn.speaker])
         end = turn.ended_at + AFTER_SECONDS
-        if turn.talk == self._transcript.talk and self._manager.session is not None:
+        if turn.talk == self._model.number and self._manager.session is not None:
             return self._manager.session.sound_of(turn.speaker, begin, end)
         folder = self.folders.get(turn.talk)
         return Clip(folder, turn.speaker, begin, end) if folder is not None else None
@@ -98,4 +97,4 @@ class ReplayController(QObject):
 
     def _fail(self, sentence: str) -> None:
         self._over()
-        self.failed.emit(sentence)
+        self._messages.say(sentence)

@@ -1,0 +1,198 @@
+"""The user's own servers, a missing key, and what the pill says of who answers: as a user meets them in the window."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from app.conversation import events as e
+from app.gui.models.model_list import ModelRow
+from app.gui.models.models_dialog import ModelsDialog
+from app.gui.models.servers import Server
+from app.gui.window.main_window import MainWindow
+from app.services.backend_service import FoundServer
+from app.services.provider_keys import read_address
+from app.session.control import BackendChoice, UserError
+from app.settings.declarations import Settings
+from tests.gui.fakes import FakeBackendService, FakeFactory
+from tests.gui.helpers import click_model, open_dialog, open_models, say, shown, until, window_and_factory
+from tests.gui.models.test_server_form import enter
+
+ONE, TWO = "http://127.0.0.1:8091", "http://127.0.0.1:8092"
+
+
+def service(**more: Any) -> FakeBackendService:
+    return FakeBackendService(lists={ONE: ("alpha", "beta"), TWO: ("gamma",)}, **more)
+
+
+def rows(window: MainWindow) -> list[ModelRow]:
+    return [row for row in window.popover.list.rows.rows if isinstance(row, ModelRow)]
+
+
+def names(window: MainWindow, section: str) -> list[str]:
+    return [row.name for row in rows(window) if row.section == section]
+
+
+async def paste(window: MainWindow, text: str) -> None:
+    """Opens the list, pastes an address into its search field, and presses Enter."""
+    open_models(window)
+    window.popover.search.setText(text)
+    QTest.keyClick(window.popover.search, Qt.Key.Key_Return)
+
+
+@pytest.mark.parametrize(
+    ("typed", "address"),
+    [
+        ("127.0.0.1:8091", ONE),
+        (" http://127.0.0.1:8091/ ", ONE),
+        ("http://127.0.0.1:8091/v1/chat/completions", f"{ONE}/v1"),
+        ("0.0.0.0:8091", ONE),
+        ("localhost", "http://localhost"),
+        ("box.lan:8080/v1", "http://box.lan:8080/v1"),
+        ("https://openrouter.ai/api/v1", "https://openrouter.ai/api/v1"),
+        ("gemma3:4b", ""),
+        ("gemma", ""),
+        ("a b:1", ""),
+        ("ftp://a:1", ""),
+        ("http://", ""),
+        ("", ""),
+    ],
+)
+def test_an_address_is_read_as_it_is_typed(typed: str, address: str) -> None:
+    assert read_address(typed) == address
+
+
+async def test_servers_are_pasted_named_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    async with shown(FakeFactory(), Settings(path=path), service=service()) as window:
+        await paste(window, "127.0.0.1:8091")
+        await until(lambda: names(window, "servers") == ["alpha", "beta"])
+        assert window.popover.isVisible() and window.popover.search.hasFocus(), "one of them is to be picked"
+        QTest.keyClick(window.popover.search, Qt.Key.Key_Return)
+        await until(lambda: window.top_bar.pill.text() == "alpha")
+        await paste(window, "127.0.0.1:8092")  # it has one model alone
+        await until(lambda: window.top_bar.pill.text() == "gamma")
+        assert [server.base_url for server in window.servers.servers] == [ONE, TWO]
+        window.servers.rename(("compatible", ONE), "The box")
+    async with shown(FakeFactory(), Settings(path=path), service=service()) as window:
+        open_models(window)
+        await until(lambda: names(window, "servers") == ["alpha", "beta", "gamma"])
+        assert {row.detail for row in rows(window) if row.section == "servers"} == {"The box", "127.0.0.1:8092"}
+        window.backends.choose(BackendChoice("compatible", "alpha", ONE))
+        await until(lambda: window.top_bar.pill.accessibleName() == "Model: alpha, The box")
+
+
+async def test_what_was_typed_stays_and_is_put_right_where_it_was_typed() -> None:
+    given = service(faults={"http://127.0.0.1:9": UserError("127.0.0.1:9 does not answer. Start it, or change it.")})
+    async with shown(FakeFactory(), Settings(), service=given) as window:
+        await paste(window, "127.0.0.1:9")
+        panel = window.popover.models.panel
+        await until(lambda: "does not answer" in panel.words.text())
+        assert window.popover.isVisible() and panel.address.text() == "http://127.0.0.1:9"
+        panel.address.setText("127.0.0.1:8092")
+        QTest.keyClick(panel.address, Qt.Key.Key_Return)
+        await until(lambda: window.top_bar.pill.text() == "gamma")
+        assert [server.base_url for server in window.servers.servers] == [TWO]
+        panel.address.setText("what?")
+        panel.connect_now()
+        assert "not a server's address" in panel.words.text() and panel.address.text() == "what?"
+
+
+async def test_a_provider_without_a_key_says_so_and_takes_one() -> None:
+    given = service()
+    async with window_and_factory(Settings(), service=given) as (window, factory):
+        open_models(window)
+        await until(lambda: any(row.state == "keyless" for row in rows(window)))
+        row = next(row for row in rows(window) if row.choice.provider == "openai")
+        assert (row.name, row.state) == ("OpenAI", "keyless") and window.popover.list.rows.note(row) == "needs a key"
+        click_model(window.popover.list, "OpenAI")
+        panel = window.popover.models.panel
+        assert panel.key.isVisible() and not panel.address.isVisible() and panel.key.hasFocus()
+        assert factory.session.calls == [], "nothing is changed before there is a key"
+        QTest.keyClick(panel.key, Qt.Key.Key_Return)
+        await until(lambda: "There is no key yet" in panel.words.text())
+        given.lists["openai"] = ("gpt-4.1", "gpt-5")
+        panel.key.setText("sk-1")
+        panel.button.click()
+        await until(lambda: "gpt-5" in names(window, "cloud"))
+        assert given.keys == {"openai": "sk-1"} and panel.key.text() == ""
+
+
+async def test_servers_that_run_here_are_offered_when_the_list_is_opened() -> None:
+    here = FoundServer("LM Studio", BackendChoice("compatible", "", f"{ONE}/v1"), ("alpha",))
+    given = service(here=(here,))
+    given.lists[f"{ONE}/v1"] = ("alpha",)
+    async with shown(FakeFactory(), Settings(), service=given) as window:
+        assert window.lists.here == (), "nothing is looked for before that"
+        open_models(window)
+        await until(lambda: "LM Studio" in names(window, "servers"))
+        click_model(window.popover.list, "LM Studio")
+        await until(lambda: window.top_bar.pill.text() == "alpha")
+        assert window.servers.servers[0].base_url == f"{ONE}/v1"
+
+
+async def test_a_favourite_is_made_with_the_search_field_in_focus() -> None:
+    async with shown(FakeFactory(), Settings(), service=service()) as window:
+        open_models(window)
+        QTest.keyClick(window.popover.search, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
+        assert window.popover.favourites.backends == (BackendChoice("embedded"),)
+
+
+async def test_the_pill_names_who_answers_who_is_coming_and_says_no() -> None:
+    async with window_and_factory(Settings(), service=service()) as (window, factory):
+        pill, session = window.top_bar.pill, factory.session
+        say(window, e.SessionStarted(0, "cascade", "w", "Built-in", "smollm2-135m", "thinking"))
+        assert pill.text() == "SmolLM2 135M" and pill.coming is None
+        session.slow, session.refusal = asyncio.Event(), UserError("127.0.0.1:8091 does not answer.")
+        window.backends.choose(BackendChoice("compatible", "alpha", ONE))
+        await until(lambda: pill.coming is not None)
+        assert pill.text() == "SmolLM2 135M" and pill.coming.name == "alpha"
+        assert "alpha is coming" in pill.accessibleName()
+        session.slow.set()
+        await until(lambda: pill.coming is None)
+        assert pill.text() == "SmolLM2 135M" and pill._shake.target == 0.0
+        assert window.messages.sentences() == ["127.0.0.1:8091 does not answer."]
+        assert window.settings.provider == "embedded"
+
+
+async def test_one_model_has_one_colour_and_one_name_everywhere(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    for language in ("en", "de"):
+        settings = Settings(path=path, window_language=language)
+        async with shown(FakeFactory(), settings, service=service()) as window:
+            window.backends.choose(BackendChoice("compatible", "alpha", ONE))
+            await until(lambda: window.top_bar.pill.text() == "alpha")
+            say(window, e.OracleRequested(1, 1, 1, "127.0.0.1:8091", "alpha", "what is", True))
+            colour = window.inspector.timeline.view.colours.backend(("127.0.0.1:8091", "alpha"))
+            assert window.top_bar.pill.colour() == colour
+            kept = [row for row in window.keep.state.model_colours if row[:2] == ["127.0.0.1:8091", "alpha"]]
+            assert len(kept) == 1
+            open_models(window)
+            await until(lambda: "alpha" in names(window, "servers"))
+            listed = {tuple(row[:2]) for row in window.keep.state.model_colours}
+            assert ("127.0.0.1:8091", "beta") not in listed, "a colour is for what was used"
+
+
+async def test_a_server_is_added_named_moved_and_removed_in_the_dialog() -> None:
+    async with shown(FakeFactory(), Settings(), service=service()) as window:
+        window.dialogs.open_models("compatible")
+        dialog = open_dialog(window, ModelsDialog)
+        form = dialog.form
+        assert form is not None and dialog.title.text() == "Add a server…" and form.name_field.isVisible()
+        enter(form.fields.url, ONE)
+        form.name_field.setText("The box")
+        form.use_button.click()
+        await until(lambda: window.top_bar.pill.accessibleName() == "Model: 127.0.0.1:8091" or window.servers.servers)
+        assert window.servers.servers == (Server("compatible", ONE, "The box"),)
+        window.dialogs.open_backend(BackendChoice("compatible", "alpha", ONE))
+        assert dialog.title.text() == "The box" and form.remove_button.isVisible()
+        enter(form.name_field, "Cellar")
+        assert [server.label for server in window.servers.servers] == ["Cellar"]
+        enter(form.fields.url, TWO)
+        form.test_button.click()
+        await until(lambda: window.servers.servers == (Server("compatible", TWO, "Cellar"),))
+        form.remove_button.click()
+        assert window.servers.servers == () and dialog.title.text() == "Add a server…"
