@@ -25,7 +25,7 @@ from app.models.pool import MODELS
 from app.platform import nvidia
 from app.services import backends
 from app.services.api_keys import api_key
-from app.session.control import BackendChoice, SessionChoice, SpeechChoice, Style, UserError
+from app.session.control import BackendChoice, Progress, SessionChoice, SpeechChoice, Style, UserError
 from app.session.parts import Pace, SessionConfig, SessionParts
 from app.session.recorder import KEPT_SECONDS, Recorder, RecorderError
 from app.session.session import Session
@@ -192,17 +192,14 @@ def session(
     return made[0]
 
 
-async def device_session(choice: SessionChoice, progress: Callable[[str], None]) -> Session:
+async def device_session(choice: SessionChoice, progress: Callable[[Progress], None]) -> Session:
     """Starts a session on the machine's audio devices (a `SessionFactory`). Raises UserError."""
     from app.audio.devices.duplex import DeviceDuplexAudio
     from app.audio.echo.store import EchoStore
 
     try:
-        progress("loading speech recognition, voice and model")
         # On a worker thread, since this imports torch and queries the graphics card; done first, since it may fail.
         voice = await asyncio.to_thread(frontend, choice)
-        if voice.needs:
-            progress(f"loading speech recognition, voice and model. {voice.needs}")
         edge = DeviceDuplexAudio(
             choice.microphone,
             choice.loudspeaker,
@@ -222,6 +219,7 @@ async def device_session(choice: SessionChoice, progress: Callable[[str], None])
             remember_seconds=KEPT_SECONDS,
             consent="ask",
         )
+        made.parts.progress = progress
         await made.__aenter__()
         return made
     except USER_ERRORS as error:

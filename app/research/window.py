@@ -40,7 +40,7 @@ from app.gui.window.daemon_executor import DaemonExecutor
 from app.gui.window.main_window import MainWindow
 from app.history.base import KeptTalk
 from app.platform.hardware import resident_bytes
-from app.session.control import SessionChoice
+from app.session.control import Progress, SessionChoice
 from app.session.session import Session
 from app.settings.declarations import Settings
 
@@ -181,7 +181,7 @@ class Bench:
     def __init__(self, folder: Path) -> None:
         self.session = ReplaySession()
 
-        async def factory(choice: SessionChoice, progress: Callable[[str], None]) -> Session:
+        async def factory(choice: SessionChoice, progress: Callable[[Progress], None]) -> Session:
             return cast(Session, self.session)
 
         settings = Settings(path=folder / "settings.json")

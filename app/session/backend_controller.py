@@ -212,8 +212,12 @@ class BackendController:
             self._update_sparing()
             self._runner.ask_refused()
         if self._first is not None and "backend" in changed:
-            self._opening.cancel()
-            self._first.give_up()
+            if self._opening.running and choice.backend == self._first.choice:
+                changed.discard("backend")  # it is coming by itself
+                self._first.try_again()
+            else:
+                self._opening.cancel()
+                self._first.give_up()
         if self._swaps_roles(choice):
             self._changes["backend"].cancel()
             self._changes["secondary"].cancel()

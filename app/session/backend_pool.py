@@ -125,8 +125,9 @@ class FirstBackend:
     def __init__(self, pool: BackendPool, wanted: Backend, choice: BackendChoice) -> None:
         self.wanted = wanted
         self._pool = pool
-        self._choice = choice
+        self.choice = choice
         self._opening: asyncio.Task[None] | None = None
+        self._again = asyncio.Event()
 
     async def open(self, fallback: BackendChoice) -> Backend:
         """Returns the wanted back-end, or `fallback` if it can't be opened or takes long. Raises BackendError."""
@@ -146,22 +147,36 @@ class FirstBackend:
             raise
 
     async def opened(self, failed: Callable[[BackendError], None]) -> Backend:
-        """Opens the wanted back-end again until it is open, with increasing delays. Calls `failed` the first time."""
-        assert self._opening is not None
-        restarts, reported = Restarts(asyncio.get_running_loop().time), False
+        """Opens the wanted back-end again until it is open, with increasing delays. Calls `failed` the first time, and
+        after each `try_again`.
+        """
+        opening, restarts, report = self._opening, Restarts(asyncio.get_running_loop().time), True
         restarts.worked()  # the attempt at the start came before
         while True:
             try:
-                if not reported:
-                    await self._opening
-                return await self._pool.get(self._choice)
+                if opening is not None:
+                    await opening
+                return await self._pool.get(self.choice)
             except BackendError as error:
                 self._pool.mark_failed(self.wanted)
-                if not reported:
+                if report:
                     failed(error)
-                reported = True
-            while wait := restarts.attempt():
-                await asyncio.sleep(wait)
+                opening, report = None, False
+            while not report and (wait := restarts.attempt()):
+                report = await self._wait(wait)
+
+    async def _wait(self, seconds: float) -> bool:
+        """Waits, but returns True as soon as `try_again` is called."""
+        try:
+            await asyncio.wait_for(self._again.wait(), seconds)
+        except TimeoutError:
+            return False
+        self._again.clear()
+        return True
+
+    def try_again(self) -> None:
+        """Opens it now: its key or its server may have changed."""
+        self._again.set()
 
     def give_up(self) -> None:
         """Stops opening it. The pool makes a new one if it is chosen again."""

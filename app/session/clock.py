@@ -76,6 +76,15 @@ class Timeline:
     def _end(self, index: int) -> float:
         return end_of_frame(index, self.frame_samples)
 
+    def begin_behind(self, samples: int) -> None:
+        """Anchors the clock: the first frames, of this many samples in all, have already been read."""
+        if self._now is not None and samples:
+            self._zero = self._now() - samples / SAMPLE_RATE
+
+    def early(self, samples: np.ndarray) -> Iterator[Frame]:
+        """Yields the frames of samples that were read before the session began."""
+        yield from map(self._number, samples.reshape(-1, self.frame_samples))
+
     def follow(self, samples: np.ndarray) -> Frame:
         """Returns the next frame, whenever it arrives."""
         self._keep_up(self._next)
@@ -174,7 +183,7 @@ class FrameReader:
 
     def __init__(self, source: AudioSource, timeline: Timeline, over: Callable[[], object]) -> None:
         self._source = source
-        self._timeline = timeline
+        self.timeline = timeline
         self._over = over
         self._overruns = source.overruns
         self.frame_seconds = timeline.frame_seconds
@@ -197,7 +206,7 @@ class FrameReader:
 
         Yields none if no frame arrives within `timeout` seconds. Raises AudioError.
         """
-        timeline = self._timeline
+        timeline = self.timeline
         if self.ended:
             yield timeline.follow(silence(timeline.frame_samples))
             return

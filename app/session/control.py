@@ -254,11 +254,44 @@ class SessionState:
         )
 
 
+class EarlyTalk(Protocol):
+    """A session that is still loading, but hears the user."""
+
+    def press(self) -> None:
+        """The talk button went down."""
+        ...
+
+    def release(self) -> None:
+        """The talk button went up."""
+        ...
+
+    def set_muted(self, muted: bool) -> None:
+        """Mutes the microphone, or unmutes it."""
+        ...
+
+
+LoadedPart = Literal["recogniser", "voice", "model"]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the start of a session has come.
+
+    - `waiting`: the parts that are not loaded yet.
+    - `note`: what the user should know about the start, for example how much memory it needs.
+    - `early`: takes what the user says from now on; None until the devices are open.
+    """
+
+    waiting: tuple[LoadedPart, ...] = ()
+    note: str = ""
+    early: EarlyTalk | None = None
+
+
 class SessionFactory(Protocol):
     """Creates and starts sessions for the window. The composition root provides it."""
 
-    async def __call__(self, choice: SessionChoice, progress: Callable[[str], None]) -> Session:
-        """Loads everything off the event loop's thread, reporting progress as text, and starts the session.
+    async def __call__(self, choice: SessionChoice, progress: Callable[[Progress], None]) -> Session:
+        """Loads everything off the event loop's thread, reporting progress, and starts the session.
 
         Raises UserError for errors that the user can fix.
         """

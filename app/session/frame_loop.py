@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -40,6 +40,7 @@ from app.session.mailbox import (
     AskAloud,
     FinishedHint,
     Mailbox,
+    Message,
     SetDuplex,
     SetPatience,
     SilenceAnswer,
@@ -142,14 +143,18 @@ class FrameStepper:
         self._over = 0  # the turn whose answer is over
         self._fades = False  # the loudspeaker is fading out, so the answer is silenced at the next step
 
-    def step(self, frame: Frame) -> StepMessage:
+    def step(self, frame: Frame, messages: Iterable[Message] | None = None) -> StepMessage:
         """Runs one step for `frame`. Raises AudioError when the sink is gone.
+
+        `messages`: those that were posted before its end; None: all that are in the mailbox.
 
         For a lost frame, turns are tracked as if the user was silent, but the front-end isn't stepped: nothing could be
         played in that time, so an answer continues after it. A turn that ends in that time is answered a little later.
         """
         fades, self._fades = self._fades, False
-        inputs, turn_events, events = self._drain(frame)
+        inputs, turn_events, events = self._sort_messages(
+            frame, self._mailbox.drain() if messages is None else messages
+        )
         asked = self._asked.next_frame() if not frame.lost else None
         if asked is not None:
             frame = dataclasses.replace(frame, samples=asked)
@@ -212,12 +217,14 @@ class FrameStepper:
 
     # -- in
 
-    def _drain(self, frame: Frame) -> tuple[list[FrontEndInput], list[TurnEvent], list[e.Event]]:
-        """Takes the mailbox's messages: inputs for the front-end, events of turns, and other events."""
+    def _sort_messages(
+        self, frame: Frame, messages: Iterable[Message]
+    ) -> tuple[list[FrontEndInput], list[TurnEvent], list[e.Event]]:
+        """Follows the messages; returns inputs for the front-end, events of turns, and other events."""
         inputs: list[FrontEndInput] = []
         turn_events: list[TurnEvent] = []
         events: list[e.Event] = []
-        for message in self._mailbox.drain():
+        for message in messages:
             match message:
                 case TypedTurn(turn):
                     self._asked.leave()

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from app.audio.io.base import AudioError, AudioSource
 from app.session.clock import FrameReader, Timeline
+from app.session.early_sound import EarlyBlock, EarlySound
 from app.session.frame_loop import FrameStepper, StepMessage
 from app.session.parts import Pace
 
@@ -27,10 +28,12 @@ STILL_RUNS = (
 
 
 class FrameThread:
-    """Runs until `stop`.
+    """Runs until `stop`. Begins with what was said while the session was loading, faster than it was said.
 
-    `deliver` gets each StepMessage, and `failed` a message for the user when the sound devices are gone. They are
-    called on this thread and must only hand over.
+    - `stepper`: steps the frames that `reader` yields.
+    - `deliver`: gets each StepMessage. Like `failed`, it is called on this thread and must only hand over.
+    - `failed`: gets a message for the user when the sound devices are gone.
+    - `early`: what was said, if that was kept.
     """
 
     def __init__(
@@ -41,9 +44,11 @@ class FrameThread:
         failed: Callable[[str], object],
         *,
         now: Callable[[], float],
+        early: EarlySound | None = None,
     ) -> None:
         self._stepper = stepper
         self._reader = reader
+        self._early = early
         self._deliver = deliver
         self._failed = failed
         self._now = now
@@ -71,6 +76,8 @@ class FrameThread:
     def _run(self) -> None:
         due = None
         try:
+            if self._early is not None:
+                self._catch_up(self._early)
             while not self._stop.is_set():
                 if self._reader.ended:
                     # The file is over: silence, at the pace of the audio before it.
@@ -90,6 +97,21 @@ class FrameThread:
                 "has ended, and what was said stays. Start it again."
             )
 
+    def _catch_up(self, early: EarlySound) -> None:
+        blocks = early.take()
+        self._reader.timeline.begin_behind(sum(len(block) for block, _ in blocks))
+        while blocks and not self._stop.is_set():
+            self._step_early(blocks)
+            blocks = early.take()  # what was said meanwhile
+        early.stop()
+        self._step_early(early.take())
+
+    def _step_early(self, blocks: list[EarlyBlock]) -> None:
+        for block, messages in blocks:
+            for frame in self._reader.timeline.early(block):
+                self._deliver(self._stepper.step(frame, messages))
+                messages = ()
+
 
 QUIET_SECONDS = 0.4
 """A session on a file ends when all has been silent for this long after the file's end."""
@@ -104,6 +126,7 @@ class FrameDriver:
     - `quiet`: whether nobody speaks and nothing has begun that could make a sound.
     - `busy`: whether something that a frame has started has not ended.
     - `max_answer_seconds`: how long after the end of the source the session may last; None: it doesn't end with it.
+    - `early`: what was said while the session was loading, if that was kept.
     """
 
     def __init__(
@@ -117,6 +140,7 @@ class FrameDriver:
         quiet: Callable[[], bool],
         busy: Callable[[], bool],
         max_answer_seconds: float | None,
+        early: EarlySound | None,
     ) -> None:
         self.done = asyncio.Event()
         """Set when the session ends, by whoever ends it."""
@@ -128,6 +152,7 @@ class FrameDriver:
         self._quiet = quiet
         self._busy = busy
         self._max_answer_seconds = max_answer_seconds
+        self._early = early
         self._thread: FrameThread | None = None
         self._over_at: float | None = None
         self._last_activity = 0.0
@@ -161,6 +186,7 @@ class FrameDriver:
             lambda message: loop.call_soon_threadsafe(self._pass_on, message),
             lambda sentence: loop.call_soon_threadsafe(failed, sentence),
             now=time.perf_counter,
+            early=self._early,
         )
         self._thread.start()
         await self.done.wait()

@@ -19,7 +19,7 @@ from app.backend.model_record import ModelRecords
 from app.conversation.turns.endpointing import PauseLengths
 from app.frontend.base import FrontEnd, FrontEndError
 from app.platform.supervision import acquire
-from app.session.control import BackendChoice, SessionChoice, SpeechChoice, ToolChoice
+from app.session.control import BackendChoice, LoadedPart, Progress, SessionChoice, SpeechChoice, ToolChoice
 from app.session.recorder import Recorder
 from app.stt.base import Transcriber, VoiceActivity
 from app.tools.consent import Policy
@@ -43,6 +43,7 @@ class SessionParts:
     - `cost`: returns US dollars for a request; None if unknown.
     - `records`: what earlier sessions learned of models.
     - `prepare`: loads whatever else is needed; runs on a thread.
+    - `progress`: called with the progress of the start, on the event loop's thread.
     - `keep_pauses`: stores what was learned of the user's pauses at the end; runs on a thread unless simulated.
     """
 
@@ -64,6 +65,7 @@ class SessionParts:
     cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None
     records: ModelRecords = field(default_factory=ModelRecords)
     prepare: Callable[[], None] | None = None
+    progress: Callable[[Progress], object] = lambda progress: None
     keep_pauses: Callable[[PauseLengths], None] = lambda pauses: None
 
 
@@ -148,8 +150,9 @@ _Part = FrontEnd | Transcriber | Voice | AudioSource | AudioSink
 class Loader:
     """Opens `parts` and closes them in reverse order. `simulated`: without threads.
 
-    `lost`: the error of the first front-end if it could not be opened and was replaced by the fallback, otherwise
-    empty.
+    - `lost`: the error of the first front-end if it could not be opened and was replaced by the fallback, otherwise
+      empty.
+    - `waiting`: the parts that are not loaded yet.
     """
 
     def __init__(self, parts: SessionParts, *, simulated: bool) -> None:
@@ -157,9 +160,21 @@ class Loader:
         self._parts = parts
         self._simulated = simulated
         self._stack = ExitStack()
+        self._devices = ExitStack()
+        self.waiting: tuple[LoadedPart, ...] = ("recogniser", "voice", "model")
 
-    async def load(self, open_backend: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Opens everything. Raises BackendError, FrontEndError, TranscriberError, VoiceError or AudioError."""
+    async def load(
+        self,
+        open_backend: Callable[[], Coroutine[Any, Any, None]],
+        devices_open: Callable[[], object] = lambda: None,
+        report: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Opens everything. Raises BackendError, FrontEndError, TranscriberError, VoiceError or AudioError.
+
+        - `open_backend`: opens the back-end.
+        - `devices_open`: called when the devices are open, which may be before anything else.
+        - `report`: called whenever `waiting` has changed.
+        """
         parts = self._parts
         if parts.recorder is not None:
             self._stack.enter_context(parts.recorder)
@@ -169,11 +184,17 @@ class Loader:
             if parts.prepare is not None:
                 parts.prepare()
             self._stack.enter_context(parts.transcriber)
+            await self._open_devices(devices_open)
         else:
-            await self._load_side_by_side(open_backend)
+            report()
+            await self._load_side_by_side(open_backend, devices_open, report)
+
+    async def _open_devices(self, opened: Callable[[], object]) -> None:
         # Opening devices and loading an echo canceller may take seconds, in which a window must not freeze.
-        await self._enter(parts.sink)
-        await self._enter(parts.source)
+        for part in (self._parts.sink, self._parts.source):
+            await enter(part, simulated=self._simulated)
+            self._devices.push(part.__exit__)
+        opened()
 
     async def replace_frontend(self) -> FrontEnd:
         """Closes the lost front-end and opens the fallback. Converts any exception to FrontEndError."""
@@ -197,7 +218,7 @@ class Loader:
 
     def call_at_close(self, work: Callable[[], None]) -> None:
         """Calls `work` on closing, before any part is closed."""
-        self._stack.callback(work)
+        self._devices.callback(work)
 
     async def close(self, free: Callable[[], None] | None = None) -> None:
         """Closes what is open. `free`: waits until the parts are unused; in that case they are closed later, on a
@@ -208,23 +229,39 @@ class Loader:
 
             def close_when_free() -> None:
                 free()
-                self._stack.close()
+                self._close()
 
             threading.Thread(target=close_when_free, name="close parts later", daemon=True).start()
         elif self._simulated:
-            self._stack.close()
+            self._close()
         else:  # threads and child processes take time to end, in which a window must not freeze
-            await asyncio.to_thread(self._stack.close)
+            await asyncio.to_thread(self._close)
 
-    async def _load_side_by_side(self, open_backend: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        parts = self._parts
+    def _close(self) -> None:
+        try:
+            self._devices.close()  # first, so that the microphone is not open while the models end
+        finally:
+            self._stack.close()
+
+    async def _load_side_by_side(
+        self,
+        open_backend: Callable[[], Coroutine[Any, Any, None]],
+        devices_open: Callable[[], object],
+        report: Callable[[], object],
+    ) -> None:
+        async def load(part: LoadedPart, work: Coroutine[Any, Any, None]) -> None:
+            await work
+            self.waiting = tuple(one for one in self.waiting if one != part)
+            report()
+
         loading = [  # child processes first: they load on other cores while libraries are imported here
             asyncio.create_task(work, name=f"load the {what}")
             for work, what in (
-                (self._enter_frontend(), "voice"),
-                (open_backend(), "backend"),
-                (self._enter(parts.transcriber), "transcriber"),
+                (load("voice", self._enter_frontend()), "voice"),
+                (load("model", open_backend()), "backend"),
+                (load("recogniser", self._enter(self._parts.transcriber)), "transcriber"),
                 (self._prepare(), "rest"),
+                (self._open_devices(devices_open), "devices"),
             )
         ]
         try:

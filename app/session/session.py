@@ -24,7 +24,8 @@ from app.conversation.words import asks_to_wait
 from app.frontend.base import FrontEndError
 from app.session.backend_controller import BackendController
 from app.session.clock import Timeline
-from app.session.control import Part, SessionChoice, SessionState, Speaker
+from app.session.control import Part, Progress, SessionChoice, SessionState, Speaker
+from app.session.early_sound import EarlySound
 from app.session.frame_loop import FrameStepper, StepMessage
 from app.session.frame_thread import STILL_RUNS, FrameDriver, FrameThread
 from app.session.mailbox import (
@@ -83,6 +84,7 @@ class Session:
         self._newest_turn = 0
         self._silenced_turn = 0  # the last one whose answer the user has stopped
         self._replacing = LatestTask("replace the front-end")
+        self._early: EarlySound | None = None
         self._skipped_decodes = 0  # decodes that the recogniser had skipped when this was last reported
         self._steps = StepHandlers(
             self._emit,
@@ -114,8 +116,10 @@ class Session:
         clocks = {"real": time.perf_counter, "simulated": loop.time, "fast": None}
         self.clock = Timeline(clocks[config.pace], parts.frontend.frame_samples)
         try:
-            await self._loader.load(self.backends.open)
+            await self._loader.load(self.backends.open, self._hear_early, self._report_progress)
         except BaseException:
+            if self._early is not None:
+                self._early.stop()
             await self._close_parts()
             raise
         parts.transcriber.on_update = self._on_transcript
@@ -139,11 +143,24 @@ class Session:
             quiet=lambda: self.quiet,
             busy=self._is_busy,
             max_answer_seconds=config.max_answer_seconds if config.end_with_input else None,
+            early=self._early,
         )
         self._started = asyncio.Event()
         self._main = asyncio.create_task(self._run(), name="session")
         await self._started.wait()
         return self
+
+    def _hear_early(self) -> None:
+        """The devices are open: if a person is using them, what they say is kept from now on."""
+        if self.parts.edge is not None and self.config.pace == "real":
+            self._early = EarlySound(self.parts.source, self.mailbox, always=self.config.choice.duplex)
+            self._early.start()
+            self._report_progress()
+
+    def _report_progress(self) -> None:
+        waiting = self._loader.waiting
+        needs = self.parts.frontend.needs if "voice" in waiting else ""
+        self.parts.progress(Progress(waiting, needs, self if self._early is not None else None))
 
     async def __aexit__(self, *exc: object) -> None:
         await self.stop()
@@ -378,6 +395,11 @@ class Session:
     def release(self) -> None:
         """The talk button went up."""
         self.mailbox.post(TalkButton(False))
+
+    def set_muted(self, muted: bool) -> None:
+        """Mutes the microphone while the session is loading. Once it runs, `apply` does that."""
+        if self.parts.edge is not None:
+            self.parts.edge.muted = muted
 
     def write(self, text: str) -> None:
         """Adds a typed turn, which interrupts the assistant and is answered like a spoken one."""

@@ -2993,32 +2993,12 @@
         <translation>Fehler</translation>
     </message>
     <message>
-        <source>Key and server of the comparison model</source>
-        <translation>Schlüssel und Server des Vergleichsmodells</translation>
-    </message>
-    <message>
-        <source>Key and server of the model</source>
-        <translation>Schlüssel und Server des Modells</translation>
-    </message>
-    <message>
-        <source>Key and server…</source>
-        <translation>Schlüssel und Server …</translation>
-    </message>
-    <message>
         <source>Notice</source>
         <translation>Hinweis</translation>
     </message>
     <message>
-        <source>Show log</source>
-        <translation>Protokoll zeigen</translation>
-    </message>
-    <message>
         <source>This has happened {0} times.</source>
         <translation>Das ist {0}-mal vorgekommen.</translation>
-    </message>
-    <message>
-        <source>Try again</source>
-        <translation>Noch einmal</translation>
     </message>
     <message>
         <source>Warning</source>
@@ -4780,8 +4760,28 @@
 <context>
     <name>SessionMessages</name>
     <message>
+        <source>Choose another…</source>
+        <translation>Anderes wählen…</translation>
+    </message>
+    <message>
         <source>Download…</source>
         <translation>Herunterladen…</translation>
+    </message>
+    <message>
+        <source>Enter key…</source>
+        <translation>Schlüssel eingeben…</translation>
+    </message>
+    <message>
+        <source>Key and server of the comparison model</source>
+        <translation>Schlüssel und Server des Vergleichsmodells</translation>
+    </message>
+    <message>
+        <source>Key and server…</source>
+        <translation>Schlüssel und Server …</translation>
+    </message>
+    <message>
+        <source>Show log</source>
+        <translation>Protokoll zeigen</translation>
     </message>
     <message>
         <source>The comparison model: {0}</source>
@@ -4792,8 +4792,31 @@
         <translation>Das Fenster konnte etwas nicht zeigen ({0}); das Gespräch geht weiter.</translation>
     </message>
     <message>
+        <source>Try again</source>
+        <translation>Noch einmal</translation>
+    </message>
+    <message>
         <source>Use the talk button</source>
         <translation>Sprechtaste benutzen</translation>
+    </message>
+</context>
+<context>
+    <name>SessionModel</name>
+    <message>
+        <source>loading: {0}</source>
+        <translation>lädt: {0}</translation>
+    </message>
+    <message>
+        <source>model</source>
+        <translation>Sprachmodell</translation>
+    </message>
+    <message>
+        <source>speech recognition</source>
+        <translation>Spracherkennung</translation>
+    </message>
+    <message>
+        <source>voice</source>
+        <translation>Stimme</translation>
     </message>
 </context>
 <context>
@@ -5191,8 +5214,8 @@
         <translation>1 Anfrage</translation>
     </message>
     <message>
-        <source>Getting ready: {0}</source>
-        <translation>Wird vorbereitet: {0}</translation>
+        <source>Getting ready ({0})</source>
+        <translation>Macht sich bereit ({0})</translation>
     </message>
     <message>
         <source>Inspector</source>

@@ -15,7 +15,7 @@ from app.services.machine_service import FrontEndFit, MachineFinding, MachineVie
 from app.services.microphone_check import MicrophoneTest
 from app.services.price_service import Price, PriceRow
 from app.services.tool_server_service import ServerEntry, ServerList, ToolServerService
-from app.session.control import BackendChoice, Part, Refusal, SessionChoice, SessionState, to_exchange
+from app.session.control import BackendChoice, Part, Progress, Refusal, SessionChoice, SessionState, to_exchange
 
 PROVIDERS = (
     ProviderView("embedded", "Built-in"),
@@ -220,19 +220,19 @@ class FakeFactory:
     """Builds `FakeSession`s. `outcomes` are raised or built from in turn; `gate` holds the building back."""
 
     outcomes: list[Exception | None] = field(default_factory=list)
-    progress: Iterable[str] = ("loading the recogniser",)
+    progress: Iterable[Progress] = (Progress(("recogniser",)),)
     gate: asyncio.Event | None = None
     choices: list[SessionChoice] = field(default_factory=list)
     sessions: list[FakeSession] = field(default_factory=list)
-    reporters: list[Callable[[str], None]] = field(default_factory=list)
+    reporters: list[Callable[[Progress], None]] = field(default_factory=list)
     cancelled: int = 0
 
-    async def __call__(self, choice: SessionChoice, progress: Callable[[str], None]) -> FakeSession:
+    async def __call__(self, choice: SessionChoice, progress: Callable[[Progress], None]) -> FakeSession:
         self.choices.append(choice)
         self.reporters.append(progress)
         try:
-            for words in self.progress:
-                progress(words)
+            for step in self.progress:
+                progress(step)
                 await asyncio.sleep(0)
             if self.gate is not None:
                 await self.gate.wait()

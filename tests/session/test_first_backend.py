@@ -2,6 +2,8 @@
 
 import asyncio
 import math
+from collections.abc import Sequence
+from functools import partial
 
 import pytest
 
@@ -9,6 +11,7 @@ from app.backend.base import BackendError
 from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
 from app.session.control import BackendChoice
+from app.session.session import Session
 from tests.support.scripted import ScriptedTurn
 from tests.support.talks import Talk, simulate
 
@@ -36,7 +39,9 @@ class Wanted(ScriptedBackend):
             raise BackendError(REASON, "network")
 
 
-def talk(failing: float, seconds: float, *, has_fallback: bool = True) -> tuple[Talk, list[Wanted]]:
+def talk(
+    failing: float, seconds: float, *, has_fallback: bool = True, retries: Sequence[float] = ()
+) -> tuple[Talk, list[Wanted]]:
     Wanted.made, made = 0, list[Wanted]()
 
     async def make(choice: BackendChoice) -> ScriptedBackend:
@@ -47,9 +52,19 @@ def talk(failing: float, seconds: float, *, has_fallback: bool = True) -> tuple[
         made.append(Wanted(failing, seconds))
         return made[-1]
 
+    def try_again(session: Session) -> None:
+        for at in retries:
+            asyncio.get_running_loop().call_later(at, partial(session.change, reopen=["backend"]))
+
     asyncio.run(make(BackendChoice()))
     done = simulate(
-        SCRIPT, lambda request: answer(""), backend=made[0], make_backend=make, fallback_backend=FALLBACK, seconds=16.0
+        SCRIPT,
+        lambda request: answer(""),
+        backend=made[0],
+        make_backend=make,
+        fallback_backend=FALLBACK,
+        seconds=16.0,
+        during=try_again,
     )
     return done, made
 
@@ -62,6 +77,14 @@ def test_another_one_answers_until_the_wanted_one_can_be_opened() -> None:
     (change,) = heard.of(e.BackendChanged)
     assert (change.model, change.reason) == ("big", "chosen") and 1.0 < change.at < 9.0
     assert len(made) == 4 and not heard.tasks_left
+
+
+def test_the_user_can_have_the_wanted_one_tried_now() -> None:
+    heard, _ = talk(failing=5, seconds=0.1, retries=(5.0, 6.0))
+    assert len(heard.of(e.Failure)) == 2, "the user who tries again is told that it failed again"
+    (change,) = heard.of(e.BackendChanged)
+    assert change.model == "big" and 6.0 < change.at < 7.0, "and it is not given up after that"
+    assert heard.said(2) == "The wanted one answers." and not heard.tasks_left
 
 
 def test_another_one_answers_while_the_wanted_one_takes_long_to_open() -> None:

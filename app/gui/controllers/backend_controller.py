@@ -99,7 +99,7 @@ class BackendController(QObject):
             self.choose(choice)
         elif self._manager.gave_up or state.driver_failed or choice != state.driving:
             # With what was put right in the dialog, it may work now.
-            self._manager.want(backend=choice, reopen=["backend"])
+            self._manager.reopen(choice)
 
     def _refused(self, part: Part) -> BackendChoice | None:
         """The back-end that was asked for last, if it was refused."""

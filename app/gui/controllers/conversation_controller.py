@@ -19,6 +19,7 @@ from app.conversation import events as e
 from app.conversation.prompt import ChatMessage
 from app.gui.controllers.context import WindowContext
 from app.gui.design.motion import timer
+from app.gui.shell.message_row import Offer
 from app.gui.state.past_talk import PastTalk, past_talks
 from app.history.base import ConversationView, Setup
 from app.session.control import SessionChoice, UserError
@@ -100,8 +101,8 @@ class ConversationController(QObject):
             self.stay()
         elif self._loses and self._model.has_words:
             words = self.tr("What was said here is not kept: when you open another conversation, it is gone.")
-            offer = (self.tr("Open it"), lambda: self._open(view))
-            self._messages.say(words, offer=offer, topic=_UNKEPT, level="warning")
+            offer = Offer(self.tr("Open it"), lambda: self._open(view))
+            self._messages.say(words, offer, topic=_UNKEPT, level="warning")
         else:
             self._open(view)
 

@@ -11,6 +11,7 @@ from app.gui.controllers.backend_controller import BackendController
 from app.gui.controllers.context import WindowContext
 from app.gui.controllers.dialogs import Dialogs
 from app.gui.models.downloads import GraphicsController, ModelsController
+from app.gui.shell.message_row import Offer
 from app.services.machine_service import MachineService, MachineView
 from app.services.model_service import ModelView
 from app.session.control import BackendChoice
@@ -81,8 +82,8 @@ class ModelOffers(QObject):
     def _offer_restart(self) -> None:
         assert self._graphics is not None
         words = self.tr("What the graphics card needs is installed, and is used after a restart of KAME.")
-        offer = (self.tr("Restart KAME"), self._graphics.restart)
-        self._messages.say(words, offer=offer, topic="graphics", level="notice")
+        offer = Offer(self.tr("Restart KAME"), self._graphics.restart)
+        self._messages.say(words, offer, topic="graphics", level="notice")
 
     def _offer(self, topic: str, words: str, button: str, use: Callable[[], object]) -> None:
         """Shows a notice with a button, which goes once it was pressed."""
@@ -91,7 +92,7 @@ class ModelOffers(QObject):
             self._messages.clear_topic(topic)
             use()
 
-        self._messages.say(words, offer=(button, take), topic=topic, level="notice")
+        self._messages.say(words, Offer(button, take), topic=topic, level="notice")
 
     # -- a better model than the smallest one
 
@@ -137,7 +138,7 @@ class ModelOffers(QObject):
             self._say_better(words, self.tr("Use it"), lambda: self._backends.choose(better))
 
     def _say_better(self, words: str, button: str, use: Callable[[], None]) -> None:
-        self._messages.say(words, offer=(button, use), topic=_BETTER, level="notice")
+        self._messages.say(words, Offer(button, use), topic=_BETTER, level="notice")
 
     def _get(self, view: ModelView) -> None:
         assert self._models is not None

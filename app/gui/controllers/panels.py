@@ -61,7 +61,6 @@ class Panels(QObject):
         commands["log"].setVisible(has_log)
         if has_log:
             inspector.add_page("log", self.tr("Log"), self._make_log_page)
-        context.messages.log_wanted.connect(lambda: self.open_log(fault=True))
         context.keep.taken.connect(self._show_value)
         sound.listed.connect(lambda *_: self._offer_settings("microphone", "loudspeaker"))
 

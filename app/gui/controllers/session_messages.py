@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import get_args
 
 from PySide6.QtCore import QObject
 
@@ -10,51 +11,70 @@ from app.conversation import events as e
 from app.conversation.record.record import Change
 from app.gui.controllers.context import WindowContext
 from app.gui.controllers.dialogs import Dialogs
+from app.gui.controllers.panels import Panels
 from app.gui.models.frontend_bar import FrontEndBar
 from app.gui.models.model_lists import ModelLists
-from app.session.control import Refusal, SessionState
+from app.gui.shell.message_row import Offer
+from app.gui.shell.model_popover import ModelPopover
+from app.gui.state.choice import MODELLED
+from app.session.control import BackendChoice, Refusal, SessionState
+
+DRIVER, COMPARISON, START = "backend", "comparison", "start"
+SESSION_TOPICS = {*get_args(e.About), *get_args(e.DeviceKind), DRIVER, COMPARISON} - {""}
+"""Topics of messages that concern a single session and are removed when the next session starts."""
 
 
 class SessionMessages(QObject):
-    """Says each of them, and removes what has been put right. `again`: starts the session again."""
+    """Says each of them, with what can be done about it, and removes what has been put right.
+
+    - `dialogs`, `panels`, `popover`: open what a message offers
+    - `lists`: learns which places have refused a request
+    - `frontend`: knows whether weights are missing
+    - `again`: starts the session again
+    """
 
     def __init__(
         self,
         context: WindowContext,
+        *,
         dialogs: Dialogs,
+        panels: Panels,
+        popover: ModelPopover,
         lists: ModelLists,
         frontend: FrontEndBar,
         again: Callable[[], object],
     ) -> None:
         super().__init__(context.window)
-        self._settings = context.settings
-        self._keep = context.keep
-        self._model = context.model
+        self._context = context
         self._messages = messages = context.messages
         self._dialogs = dialogs
+        self._panels = panels
+        self._popover = popover
         self._lists = lists
         self._frontend = frontend
-        messages.retried.connect(again)
-        messages.backend_wanted.connect(dialogs.open_backend)
+        self._again = again
         context.manager.failed.connect(self._say_start_failed)
         context.model.fault.connect(self._say_fault)
         context.model.follow(self._take)
         context.model.published.connect(self._follow_state)
-        context.model.phase_changed.connect(lambda phase: messages.clear_retries() if phase != "stopped" else None)
-        context.model.began.connect(lambda _: messages.clear_talk())
+        context.model.phase_changed.connect(lambda phase: messages.clear_topic(START) if phase != "stopped" else None)
+        context.model.began.connect(lambda _: messages.clear_topic(*SESSION_TOPICS))
         context.keep.failed.connect(lambda sentence: messages.say(sentence, topic="settings"))
         context.keep.saved.connect(lambda: messages.clear_topic("settings"))
 
     def _say_start_failed(self, sentence: str, retry: bool) -> None:
-        offer = None
+        offers = [self._retry()] if retry else []
         if self._frontend.lacks_weights:  # which may be why
-            frontend = self._settings.frontend
-            offer = (self.tr("Download…"), lambda: self._dialogs.open_models("embedded", frontend))
-        self._messages.say(sentence, retry, offer=offer)
+            frontend = self._context.settings.frontend
+            offers.append(Offer(self.tr("Download…"), lambda: self._dialogs.open_models("embedded", frontend)))
+        self._messages.say(sentence, *offers, topic=START)
 
     def _say_fault(self, error: Exception) -> None:
         sentence = self.tr("The window could not show something ({0}); the conversation continues.")
-        self._messages.say(sentence.format(type(error).__name__), fault=True)
+        offers = []
+        if self._context.services.log is not None:
+            offers.append(Offer(self.tr("Show log"), lambda: self._panels.open_log(fault=True)))
+        self._messages.say(sentence.format(type(error).__name__), *offers)
 
     def _take(self, change: Change) -> None:
         match change.event:
@@ -68,31 +88,49 @@ class SessionMessages(QObject):
                 self._messages.clear_topic("cap")
 
     def _say_failure(self, failure: e.Failure) -> None:
-        topic = "cap" if failure.about == "unanswered" else failure.about
-        offer = None
+        topic: str = "cap" if failure.about == "unanswered" else failure.about
+        if failure.secondary:
+            topic = COMPARISON
+        offers = []
+        if failure.fatal:
+            topic, offers = topic or START, [self._retry()]
         if failure.about == "echo":
-            offer = (self.tr("Use the talk button"), lambda: self._keep.change("duplex", False))
-        fault = self._model.state.fault_of(failure)
-        backend = fault.choice if fault is not None else None
-        if backend is not None:
-            self._lists.refused.add(backend.place)
-        self._messages.say(failure.sentence, failure.fatal, backend, failure.secondary, topic, offer)
+            offers.append(Offer(self.tr("Use the talk button"), lambda: self._context.keep.change("duplex", False)))
+        fault = self._context.model.state.fault_of(failure)
+        if fault is not None:
+            topic = topic or DRIVER
+            offers += self._for_backend(fault.choice, secondary=failure.secondary)
+        self._messages.say(failure.sentence, *offers, topic=topic)
 
     def _follow_state(self, before: SessionState, after: SessionState) -> None:
         if after.driver_number > before.driver_number and after.reason != "fallback":
-            self._messages.clear_refusals()
+            self._messages.clear_topic(DRIVER)
         if after.secondary_number > before.secondary_number:
-            self._messages.clear_refusals(secondary=True)
+            self._messages.clear_topic(COMPARISON)
         for refusal in after.refused:
             if refusal not in before.refused:
                 self._say_refusal(refusal)
 
     def _say_refusal(self, refusal: Refusal) -> None:
-        choice = refusal.choice if refusal.fixable else None
-        if choice is not None:
-            self._lists.refused.add(choice.place)
-        sentence, secondary = refusal.sentence, refusal.part == "secondary"
-        if secondary and choice is not None:
-            sentence = self.tr("The comparison model: {0}").format(sentence)
-        topic = "" if refusal.part == "tools" else "backend"
-        self._messages.say(sentence, False, choice, secondary, topic)
+        sentence, secondary, offers = refusal.sentence, refusal.part == "secondary", list[Offer]()
+        if refusal.choice is not None and refusal.fixable:
+            offers = self._for_backend(refusal.choice, secondary=secondary)
+            sentence = self.tr("The comparison model: {0}").format(sentence) if secondary else sentence
+        topic = "" if refusal.part == "tools" else COMPARISON if secondary else DRIVER
+        self._messages.say(sentence, *offers, topic=topic)
+
+    def _retry(self) -> Offer:
+        return Offer(self.tr("Try again"), self._again)
+
+    def _for_backend(self, choice: BackendChoice, *, secondary: bool) -> list[Offer]:
+        """Returns what can be done about a back-end whose key or address may be the cause."""
+        self._lists.refused.add(choice.place)
+        view, reopen = self._lists.views.get(choice.provider), self._context.manager.reopen
+        offers = []
+        if self._context.services.backend_service is not None and choice.provider in MODELLED:
+            text = self.tr("Enter key…") if view is not None and view.wants_key else self.tr("Key and server…")
+            name = self.tr("Key and server of the comparison model") if secondary else text
+            offers.append(Offer(text, lambda: self._dialogs.open_backend(choice, secondary), name))
+        if not secondary:
+            offers.append(Offer(self.tr("Choose another…"), self._popover.open_from_pill))
+        return [*offers, Offer(self.tr("Try again"), lambda: reopen(choice, secondary=secondary))]

@@ -15,6 +15,7 @@ from app.gui.controllers.context import WindowContext
 from app.gui.controllers.conversation_controller import ConversationController
 from app.gui.design.motion import timer
 from app.gui.models.model_lists import ModelLists
+from app.gui.shell.message_row import Offer
 from app.gui.state.choice import backend_choice, live_parts, session_choice
 from app.history.base import Setup
 from app.session.control import SessionState
@@ -197,10 +198,9 @@ class SessionStarter(QObject):
             if self._talks.key == key:
                 self._use_offered(setup)
 
-        offer = (self.tr("Use it"), use)
-        self._messages.say(
-            words.format(" ".join(parts)), offer=offer, topic=_CAME_WITH_FILE, level="notice", private=True
-        )
+        offer = Offer(self.tr("Use it"), use)
+        words = words.format(" ".join(parts))
+        self._messages.say(words, offer, topic=_CAME_WITH_FILE, level="notice", private=True)
 
     def _use_offered(self, offered: Setup) -> None:
         wanted = self._manager.wanted

@@ -8,6 +8,7 @@ from PySide6.QtGui import QDesktopServices
 from app.gui.controllers.context import WindowContext
 from app.gui.controllers.panels import Panels
 from app.gui.design.motion import timer
+from app.gui.shell.message_row import Offer
 from app.gui.state.background_tasks import BackgroundTasks
 from app.services.updates import UpdateAnswer, UpdateService
 
@@ -112,5 +113,5 @@ class SystemController(QObject):
         def open_page() -> None:
             QDesktopServices.openUrl(QUrl(page))
 
-        offer = (self.tr("Open the page"), open_page)
-        self._messages.say(sentence, offer=offer, topic="update", level="notice")
+        offer = Offer(self.tr("Open the page"), open_page)
+        self._messages.say(sentence, offer, topic="update", level="notice")

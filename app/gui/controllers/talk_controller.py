@@ -65,7 +65,7 @@ class TalkController(QObject):
         context.keep.follow("duplex", does=self._set_duplex)
         context.keep.follow("talk_mode", does=self._set_mode)
         context.keep.follow("talk_hotkey", "mute_hotkey", does=lambda _: self._set_keys())
-        context.model.phase_changed.connect(lambda _: push.set_enabled(False))  # `_follow` enables it again
+        context.model.phase_changed.connect(self._on_phase)
         context.model.changed.connect(self._follow)
         dock.duplex.setChecked(self._settings.duplex)
         self._set_mode(self._settings.talk_mode)
@@ -84,6 +84,10 @@ class TalkController(QObject):
         """Stops a question that is being asked aloud, and the answer."""
         self._asker.stop()
         self._manager.silence()
+
+    def _on_phase(self, phase: str) -> None:
+        if phase != "running" or not self._model.talk.early:  # who talks already continues
+            self.push.set_enabled(False)  # `_follow` enables it again
 
     def _follow(self) -> None:
         self.push.set_enabled(self._model.talk.can_talk)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal, SignalInstance
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
@@ -21,7 +22,6 @@ from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QStyle, QWidget
 from app.gui.design.look import Look, blend, draw_rounded, painter_on
 from app.gui.design.plain import PlainLabel, named, set_tip
 from app.gui.widgets.form import row
-from app.session.control import BackendChoice
 
 LONGEST = 480
 """Maximum number of characters shown of a message. The full text of a longer one is in its tooltip."""
@@ -92,76 +92,45 @@ class Sentence(PlainLabel):
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
-    """A message and the actions it offers.
+class Offer:
+    """A button of a message. `does` is called when it is clicked. `name`: what a screen reader says, if not `text`."""
 
-    `offer`: the text of an additional button, if any. For the other fields, see `MessageBar.say`.
-    """
-
-    sentence: str
-    retry: bool = False
-    backend: BackendChoice | None = None
-    secondary: bool = False
-    topic: str = ""
-    offer: str = ""
-    level: Level = "error"
-    fault: bool = False
-
-    def same(self, other: Message) -> bool:
-        """Returns whether `other` repeats this message, in which case only the counter is incremented."""
-        return (self.sentence, self.retry, self.backend, self.secondary) == (
-            other.sentence,
-            other.retry,
-            other.backend,
-            other.secondary,
-        )
+    text: str
+    does: Callable[[], object]
+    name: str = ""
 
 
 class MessageRow(QWidget):
-    """A row that shows a `Message`. Each signal is emitted when the corresponding button is clicked."""
+    """A row that shows a message. `topic`: see `MessageBar.say`."""
 
     closed = Signal()
-    retried = Signal()
-    backend_wanted = Signal()
-    offer_taken = Signal()
-    log_wanted = Signal()
 
-    def __init__(self, message: Message, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, sentence: str, offers: Sequence[Offer], level: Level, topic: str, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
-        self.message = message
-        self.level: Level = message.level
+        self.sentence = sentence
+        self.topic = topic
+        self.level: Level = level
         self.times = 1
         self.icon = PlainLabel(parent=self)
-        self.label = Sentence(message.sentence, self)
+        self.label = Sentence(sentence, self)
         self.count = PlainLabel(parent=self)
         self.count.hide()
-        self.retry_button = self._button(self.tr("Try again"), self.retried, shown=message.retry)
-        self.backend_button = self._button(self.tr("Key and server…"), self.backend_wanted, shown=False)
-        self.backend_button.setAccessibleName(
-            self.tr("Key and server of the comparison model")
-            if message.secondary
-            else self.tr("Key and server of the model")
-        )
-        self.offer_button = self._button(message.offer, self.offer_taken, shown=bool(message.offer))
-        self.log_button = self._button(self.tr("Show log"), self.log_wanted, shown=message.fault)
-        self.close_button = named(self._button(self.tr("Close"), self.closed), self.tr("Close this message"))
+        self.offers = tuple(self._button(offer.text, offer.does, offer.name) for offer in offers)
+        self.close_button = self._button(self.tr("Close"), self.closed.emit, self.tr("Close this message"))
         self.close_button.setToolTip(self.tr("Close this message (Esc)"))
         icon = (self.icon, 0, Qt.AlignmentFlag.AlignVCenter)
         row(icon, 2, (self.label, 1), self.count, *self.buttons, within=self, margins=(10, 6, 6, 6))
         self.reading = QTimer(self, singleShot=True)
         """Runs until a notice is considered read. Stopped while the row is `held`."""
         self._pointed = False
-        self.set_level(message.level)
-
-    @property
-    def sentence(self) -> str:
-        """The message's text."""
-        return self.message.sentence
+        self.set_level(level)
 
     @property
     def buttons(self) -> tuple[QPushButton, ...]:
-        """All buttons from left to right, including hidden ones."""
-        return self.retry_button, self.backend_button, self.offer_button, self.log_button, self.close_button
+        """All buttons from left to right."""
+        return *self.offers, self.close_button
 
     def set_level(self, level: Level) -> None:
         """Sets the level, which determines the icon and colour."""
@@ -192,15 +161,14 @@ class MessageRow(QWidget):
         else:
             self.reading.start()
 
-    def _button(self, text: str, signal: SignalInstance, *, shown: bool = True) -> QPushButton:
-        button = named(QPushButton(text, self), text)
-        button.clicked.connect(signal)
-        button.setVisible(shown)
+    def _button(self, text: str, does: Callable[[], object], name: str) -> QPushButton:
+        button = named(QPushButton(text, self), name or text)
+        button.clicked.connect(lambda: does())
         return button
 
     def _update_names(self) -> None:
         kinds = {"error": self.tr("Error"), "warning": self.tr("Warning"), "notice": self.tr("Notice")}
-        self.setAccessibleName(self.message.sentence)
+        self.setAccessibleName(self.sentence)
         times = self.tr("{0} times").format(self.times) if self.times > 1 else ""
         self.setAccessibleDescription(", ".join(filter(None, (kinds[self.level], times))))
 

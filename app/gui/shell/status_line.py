@@ -219,7 +219,7 @@ class StatusLine(QWidget):
     def _state(self, talk: TalkState, progress: str) -> tuple[str, str]:
         """Returns the short text to display, and the full description for the tooltip."""
         if talk.phase == "loading":
-            words = self.tr("Getting ready: {0}").format(progress or self.tr("one moment"))
+            words = self.tr("Getting ready ({0})").format(progress or self.tr("one moment"))
             return words, words
         if talk.phase == "stopped":
             return self.tr("Stopped"), self.tr("Stopped")

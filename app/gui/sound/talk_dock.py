@@ -114,11 +114,14 @@ class TalkDock(QWidget):
         text, hint = words[state.word]
         if state.word in ("listening", "hearing", "thinking", "speaking"):
             hint = hold
+        if state.hears_early:
+            text = words["listening" if state.duplex or state.held else "ready"][0]
+            hint = progress
         if state.word == "ready" and self._typing:
             hint = self.tr("Enter sends your message")
         if state.word == "ready" and state.tapped:
             text, hint = self.tr("Hold to talk"), self.tr("keep it down while you speak")
-        if state.word in ("ready", "listening") and not state.microphone:
+        if state.word in ("ready", "listening") and not state.hears_early and not state.microphone:
             text, hint = self.tr("No microphone"), self.tr("type, or plug one in")
         if state.asking:
             text, hint = self.tr("Asking aloud"), self.tr("Esc stops it")

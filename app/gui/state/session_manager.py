@@ -20,7 +20,10 @@ from app.gui.state.session_model import SessionModel
 from app.gui.state.talk_state import Phase
 from app.session.control import (
     PARTS,
+    BackendChoice,
+    EarlyTalk,
     Part,
+    Progress,
     SessionChoice,
     SessionFactory,
     SessionState,
@@ -51,7 +54,7 @@ class SessionManager(QObject):
     """The documents of the conversation, as a tuple of `Document`."""
     restart_wanted = Signal()
     """What is wanted can't be brought about while the session runs: it has to start again."""
-    _told = Signal(int, str)
+    _told = Signal(int, object)
 
     def __init__(self, factory: SessionFactory, model: SessionModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -65,6 +68,7 @@ class SessionManager(QObject):
         self._factory = factory
         self._deaf: set[str] = set()
         self._session: Session | None = None
+        self._early: EarlyTalk | None = None  # the session that is still loading, but hears the user
         self._stopping: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._starts = 0
@@ -76,11 +80,11 @@ class SessionManager(QObject):
 
     # -- starting and ending
 
-    def expect(self, progress: str) -> None:
+    def expect(self, note: str) -> None:
         """Says that `start` will be called once something else is known: for the user, the session is loading."""
         if not self._closed:
             self.gave_up, self.expecting = False, True
-            self._set_phase("loading", progress)
+            self._set_phase("loading", Progress(note=note))
 
     def start(self, choice: SessionChoice) -> None:
         """Starts a session of `choice` in the background; one that runs or is being started ends first."""
@@ -129,7 +133,7 @@ class SessionManager(QObject):
         try:
             if self.before_start is not None:
                 await self.before_start()
-            session = await self._factory(built, lambda words: self._told_from_anywhere(number, words))
+            session = await self._factory(built, lambda progress: self._told_from_anywhere(number, progress))
         except UserError as error:
             self._give_up(number, choice, str(error))
             return
@@ -217,8 +221,16 @@ class SessionManager(QObject):
             self.start(self.wanted)
         if self.session is not None:
             self.session.apply(self._with_deafness(self.wanted), reopen=reopen)
-        elif new_backend:
-            self.settle_backend()
+        else:
+            if self._early is not None:
+                self._early.set_muted(self.wanted.muted or bool(self._deaf))
+            if new_backend:
+                self.settle_backend()
+
+    def reopen(self, choice: BackendChoice, *, secondary: bool = False) -> None:
+        """Opens a back-end that was refused or has failed: its key or its server may have changed."""
+        part: Part = "secondary" if secondary else "backend"
+        self.want(reopen=[part], **{part: choice})
 
     def settle_backend(self) -> None:
         """Treats the wanted back-end as chosen, before a session has taken it."""
@@ -238,14 +250,14 @@ class SessionManager(QObject):
 
     def press(self) -> None:
         """The talk button went down."""
-        if self.session is not None:
-            self.session.press()
+        if (session := self.session or self._early) is not None:
+            session.press()
         self.model.set_talk(held=True, tapped=False)
 
     def release(self) -> None:
         """The talk button went up."""
-        if self.session is not None:
-            self.session.release()
+        if (session := self.session or self._early) is not None:
+            session.release()
         self.model.set_talk(held=False)
 
     def write(self, text: str) -> None:
@@ -298,18 +310,21 @@ class SessionManager(QObject):
 
     # -- small parts
 
-    def _told_from_anywhere(self, number: int, words: str) -> None:
+    def _told_from_anywhere(self, number: int, progress: Progress) -> None:
         # A thread that still loads when the window is gone finds no signal to send with.
         with contextlib.suppress(RuntimeError):
-            self._told.emit(number, words)
+            self._told.emit(number, progress)
 
-    @Slot(int, str)
-    def _report_progress(self, number: int, words: str) -> None:
+    @Slot(int, object)
+    def _report_progress(self, number: int, progress: Progress) -> None:
         if number == self._starts and self.phase == "loading":
-            self.model.show_progress(words)
+            if progress.early is not None and self._early is None:
+                progress.early.set_muted(self.wanted.muted or bool(self._deaf))
+            self._early = progress.early
+            self.model.show_progress(progress)
 
-    def _set_phase(self, phase: Phase, progress: str = "") -> None:
-        self.phase = phase
+    def _set_phase(self, phase: Phase, progress: Progress | None = None) -> None:
+        self.phase, self._early = phase, None
         self.model.set_phase(phase, progress)
 
     def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:

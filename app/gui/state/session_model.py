@@ -20,7 +20,7 @@ from app.conversation.record.revisions import Revision
 from app.conversation.record.transcript import Turn
 from app.gui.design.motion import timer
 from app.gui.state.talk_state import Phase, TalkState
-from app.session.control import SessionChoice, SessionState
+from app.session.control import Progress, SessionChoice, SessionState
 
 if TYPE_CHECKING:
     from app.gui.state.past_talk import PastTalk
@@ -125,12 +125,12 @@ class SessionModel(QObject):
         if state != before:
             self.published.emit(before, state)
 
-    def set_phase(self, phase: Phase, progress: str = "") -> None:
+    def set_phase(self, phase: Phase, progress: Progress | None = None) -> None:
         """The session is being built, runs, or is over; events so far belong to the phase before."""
         self.flush()
         was, self.talk.phase = self.talk.phase, phase
         if phase == "loading":
-            self.progress = progress
+            self._take_progress(progress or Progress())
         elif phase == "running":
             self.talk.begin()
         if phase != "running":
@@ -140,10 +140,21 @@ class SessionModel(QObject):
         self.phase_changed.emit(phase)
         self.changed.emit()
 
-    def show_progress(self, words: str) -> None:
+    def show_progress(self, progress: Progress) -> None:
         """The start of a session has come this far."""
-        self.progress = words
+        self._take_progress(progress)
         self.changed.emit()
+
+    def _take_progress(self, progress: Progress) -> None:
+        names = {
+            "recogniser": self.tr("speech recognition"),
+            "voice": self.tr("voice"),
+            "model": self.tr("model"),
+        }
+        waiting = ", ".join(names[part] for part in progress.waiting)
+        words = self.tr("loading: {0}").format(waiting) if waiting else ""
+        self.progress = " · ".join(filter(None, (words, progress.note)))
+        self.talk.early = progress.early is not None
 
     def set_talk(self, **fields: bool) -> None:
         """Changes fields of `talk` that the window decides, such as `duplex` or `held`."""

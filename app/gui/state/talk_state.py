@@ -24,6 +24,8 @@ class TalkState:
     once to end), `held`, `testing` (a device is tried out, and the conversation hears nothing) and `asking` (a question
     is being asked aloud for the user) are set by the window.
 
+    `early`: a session that is loading keeps what the user says.
+
     `microphone`: whether there is one; without, the user can only type. `tapped`: the talk button, which is to be held,
     was only tapped. That holds until the next turn, for `TAPPED_SECONDS` by the events' time, or until the window takes
     it back because the button is pressed again.
@@ -41,6 +43,7 @@ class TalkState:
     muted: bool = False
     microphone: bool = True
     tapped: bool = False
+    early: bool = False
     _tapped_at: float = 0.0
     _newest: Revision | None = None
 
@@ -53,8 +56,10 @@ class TalkState:
     @property
     def word(self) -> Word:
         """The state to show. A voice that is heard goes before everything else."""
+        if self.phase == "loading":
+            return "listening" if self.early and (self.held or self.duplex) and not self.muted else "loading"
         if self.phase != "running":
-            return "loading" if self.phase == "loading" else "stopped"
+            return "stopped"
         if self.speaking:
             return "speaking"
         if self.user_open and not self.muted:
@@ -70,7 +75,12 @@ class TalkState:
     @property
     def can_talk(self) -> bool:
         """Whether the talk button opens a turn; hands-free, the voice does."""
-        return self.phase == "running" and not self.duplex and self.microphone
+        return (self.phase == "running" or self.hears_early) and not self.duplex and self.microphone
+
+    @property
+    def hears_early(self) -> bool:
+        """Whether a session is loading, but the user can talk."""
+        return self.phase == "loading" and self.early
 
     @property
     def can_silence(self) -> bool:

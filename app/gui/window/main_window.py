@@ -95,10 +95,6 @@ class MainWindow(QMainWindow):
         self.manager = SessionManager(factory, self.model, self)
         self.model.arrived.connect(services.watch)
         self.messages = MessageBar(self._body)
-        self.messages.with_service, self.messages.with_log = (
-            services.backend_service is not None,
-            services.log is not None,
-        )
         self._build_panes(services)
         context = WindowContext(
             self,
@@ -194,7 +190,6 @@ class MainWindow(QMainWindow):
         self.talk = TalkController(context, self.dock, composer, self.sound, self.asker, go_on)
         self.routing = KeyRouting(self.talk.push, self, composer.field)
         self.replay = ReplayController(context, self.transcript)
-        SessionMessages(context, self.dialogs, self.lists, self.frontend_bar, self.starter.go_on)
         self.offers = ModelOffers(context, self.dialogs, self.backends, self.models_controller, self.graphics)
         pickers = {
             "microphone": self.devices.microphone,
@@ -203,6 +198,15 @@ class MainWindow(QMainWindow):
         }
         self.panels = Panels(
             context, self.dialogs, self.backends, self.sound, self.models_controller, self.inspector, pickers
+        )
+        SessionMessages(
+            context,
+            dialogs=self.dialogs,
+            panels=self.panels,
+            popover=self.popover,
+            lists=self.lists,
+            frontend=self.frontend_bar,
+            again=self.starter.go_on,
         )
         self.quick = PaletteController(
             context,

@@ -44,6 +44,7 @@ class StartReport(QObject):
         self._window = window
         window.installEventFilter(self)
         window.model.phase_changed.connect(self._phase_changed)
+        window.model.changed.connect(self._look_whether_heard)
         window.manager.failed.connect(self._failed)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -57,6 +58,10 @@ class StartReport(QObject):
         self.mark("painted")
         print(PAINTED_LINE, file=sys.stderr, flush=True)
         self._finish()
+
+    def _look_whether_heard(self) -> None:
+        if self._window is not None and self._window.model.talk.hears_early:
+            self.mark("heard")
 
     def _phase_changed(self, phase: str) -> None:
         if phase != "running":

@@ -36,7 +36,8 @@ STEPS = {
     "imported": "the window's code is imported",
     "made": "the window is made",
     "painted": "the window is on the screen",
-    "running": "ready to talk",
+    "heard": "one can talk: what is said is kept",
+    "running": "ready to answer",
     "again": "a second talk, from its own start",
 }
 GOALS = {"painted": 1.0, "running": 4.0, "again": 0.5}

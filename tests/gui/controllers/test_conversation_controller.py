@@ -23,6 +23,7 @@ from tests.gui.helpers import (
     click_model,
     open_dialog,
     oracle,
+    press,
     say,
     shown,
     spoken,
@@ -297,7 +298,7 @@ async def test_what_is_nowhere_kept_is_not_taken_away_unasked() -> None:
         await until(lambda: window.messages.rows)
         assert "is not kept" in window.messages.sentences()[0] and window.talks.key not in ("elbrus", "soup")
         assert any("Not for the records." in card for card in transcript(window))
-        window.messages.rows[0].offer_button.click()
+        press(window.messages.rows[0], "Open it")
         await until(lambda: window.talks.key == "elbrus")
         assert not any("Not for the records." in card for card in transcript(window))
         await opened(window, factory, "soup")  # all that is shown is kept now

@@ -17,7 +17,7 @@ from app.gui.window.main_window import MainWindow
 from app.session.control import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, FakeMachine, FakeSoundService, no_devices, two_devices
-from tests.gui.helpers import say, shown, until, window_and_factory
+from tests.gui.helpers import press, say, shown, until, window_and_factory
 from tests.unit.services.test_asking_service import QUESTIONS
 
 BACK = "The microphone “Headset” is back, and the conversation has moved to it."
@@ -183,7 +183,7 @@ async def test_a_message_about_echo_goes_when_the_echo_is_gone() -> None:
         say(window, e.SoundMeasured(4.0, 31.0, False, 12.0, 0, 0))
         assert window.messages.sentences() == []
         say(window, e.Failure(5.0, "audio", echo, about="echo"))
-        window.messages.rows[0].offer_button.click()
+        press(window.messages.rows[0], "Use the talk button")
         assert window.messages.sentences() == []
         assert not window.dock.duplex.isChecked() and factory.session.calls == [("set_duplex", False)]
 

@@ -112,7 +112,7 @@ async def test_a_model_is_fetched_and_offered_to_the_talk_that_goes_on() -> None
         await until(lambda: row(panel, "Big")[3] == "here")
         assert row(panel, "Big")[4] == "0.6 s, 6 words/s"
         await until(lambda: any("Big is here" in said.label.text() for said in window.messages.rows))
-        next(said for said in window.messages.rows if "Big is here" in said.label.text()).offer_button.click()
+        next(said for said in window.messages.rows if "Big is here" in said.label.text()).offers[0].click()
         assert window.popover.choice == BackendChoice("embedded", "big")
 
 
@@ -235,7 +235,7 @@ async def refused(hub: Hub) -> AsyncIterator[tuple[MainWindow, LocalModels, Fake
         await until(lambda: window.messages.sentences())
         open_models(window)
         assert "not on this machine" in window.frontend_bar.note.text() and window.frontend_bar.get_button.isVisible()
-        window.messages.rows[0].offer_button.click()
+        press(window.messages.rows[0], "Download…")
         page = open_dialog(window, ModelsDialog).local
         assert page is not None
         await until(lambda: page.list.chosen is not None and page.list.chosen.key == "kame")

@@ -21,7 +21,7 @@ from app.session.control import BackendChoice, UserError
 from app.settings.declarations import Settings
 from app.settings.kept_state import WindowState
 from tests.gui.fakes import FakeBackendService, FakeFactory
-from tests.gui.helpers import choose, click_model, heard, open_models, say, shown, until, window_and_factory
+from tests.gui.helpers import choose, click_model, heard, open_models, press, say, shown, until, window_and_factory
 from tests.gui.models.test_server_form import form_of
 
 GPT, GEMMA = BackendChoice("openai", "gpt-5"), BackendChoice("ollama", "gemma3:4b", "http://192.168.1.9:11434")
@@ -259,7 +259,7 @@ async def test_without_services_nothing_leads_to_models_and_servers() -> None:
         factory.session.refusal = UserError("There is no key.")
         choose(window, "openai")
         await until(lambda: window.messages.rows)
-        assert not window.messages.rows[0].backend_button.isVisible()
+        assert [one.text() for one in window.messages.rows[0].offers] == ["Choose another…", "Try again"]
 
 
 async def test_closing_ends_the_fetching_of_lists() -> None:
@@ -275,8 +275,8 @@ async def test_a_refused_backend_can_be_given_its_key_though_the_pill_went_back(
     await until(lambda: window.messages.rows)
     assert window.popover.choice.provider == "embedded"
     (row,) = window.messages.rows
-    assert row.backend_button.isVisible() and not row.retry_button.isVisible()
-    row.backend_button.click()
+    assert [one.text() for one in row.offers] == ["Enter key…", "Choose another…", "Try again"]
+    press(row, "Enter key…")
     form = form_of(window)
     assert form.key_box.field.isVisible() and form.fields.choice == BackendChoice("openai")
     form.window().close()

@@ -327,7 +327,7 @@ async def test_a_backend_that_refuses_is_not_said_to_need_no_key(how: str) -> No
             factory.session.refusal = UserError(WANTS_KEY)
             (window.dialogs.secondary_chosen if how == "beside" else window.dialogs.backend_chosen).emit(THEIRS)
             await until(lambda: window.messages.rows)
-        window.messages.rows[0].backend_button.click()  # it is open still
+        window.messages.rows[0].offers[0].click()  # it is open still
         await until(lambda: form.key_box.words.text() == NOT_YET)
         press(dialog_of(form), "Close this dialog")
         window.dialogs.open_backend(THEIRS)  # by another way

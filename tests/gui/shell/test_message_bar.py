@@ -9,8 +9,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.gui.shell.message_bar import MOST, MessageBar
-from app.gui.shell.message_row import MessageRow, breakable, reading_ms
+from app.gui.shell.message_row import MessageRow, Offer, breakable, reading_ms
 
+TRY_AGAIN = Offer("Try again", lambda: None)
 PATH = "/home/ann/.config/kame-desktop/a-folder-with-a-very-long-name-indeed/and_another_one/settings.json.broken" * 2
 
 
@@ -61,8 +62,8 @@ def test_a_repeated_message_is_counted_and_not_shown_twice(bar: MessageBar) -> N
     assert bar.rows == [row] and row.count.isVisible() and row.count.text() == "(3×)"
     assert row.label.text() == row.accessibleName() == "Ollama did not answer. Start it."
     assert row.accessibleDescription() == "Error, 3 times"
-    bar.say("Ollama did not answer. Start it.", secondary=True)
-    assert len(bar.rows) == 2, "that was the one at the side"
+    bar.say("Ollama did not answer. Start it.", topic="comparison")
+    assert len(bar.rows) == 2, "that was the comparison model"
 
 
 def test_a_notice_goes_when_it_may_have_been_read(bar: MessageBar, qtbot) -> None:
@@ -111,7 +112,7 @@ def test_worse_messages_are_dropped_last(bar: MessageBar) -> None:
     bar.say("Error one.")
     bar.say("A notice.", level="notice")
     bar.say("A warning.", level="warning")
-    bar.say("Error two.", retry=True)
+    bar.say("Error two.", TRY_AGAIN)
     assert bar.sentences() == ["Error one.", "A warning.", "Error two."]
     bar.say("Error three.")
     bar.say("Error four.")
@@ -124,7 +125,7 @@ def test_solved_messages_go_and_the_rest_stays(bar: MessageBar) -> None:
     bar.say("The settings could not be saved.", topic="settings")
     bar.say("There is no key.", topic="backend")
     bar.say("Something else.")
-    bar.clear_talk()
+    bar.clear_topic("backend", "cap")
     assert bar.sentences() == ["The settings could not be saved.", "Something else."]
     bar.say("The settings still can't be saved.", topic="settings")
     assert bar.sentences() == ["Something else.", "The settings still can't be saved."]
@@ -136,9 +137,9 @@ def test_escape_closes_the_message_with_the_keyboard_and_gives_it_back(bar: Mess
     place.below.setFocus()
     assert not bar.take_focus()
     bar.say("First.")
-    bar.say("Second.", retry=True)
+    bar.say("Second.", TRY_AGAIN)
     assert place.below.hasFocus(), "a message does not take the keyboard"
-    assert bar.take_focus() and bar.rows[1].retry_button.hasFocus()
+    assert bar.take_focus() and bar.rows[1].offers[0].hasFocus()
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
     assert bar.sentences() == ["First."] and bar.rows[0].close_button.hasFocus()
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)

@@ -13,7 +13,7 @@ from app.gui.window.main_window import MainWindow
 from app.session.control import UserError
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory, FakeSession
-from tests.gui.helpers import key, say, shown, spoken, transcript, typed, until, window_and_factory
+from tests.gui.helpers import key, press, say, shown, spoken, transcript, typed, until, window_and_factory
 
 
 def written(session: FakeSession) -> list[str]:
@@ -70,7 +70,7 @@ async def test_what_waits_is_given_back_when_nothing_will_send_it(gate, window, 
     gate.set()
     await until(lambda: window.messages.rows)
     assert field.text() == "Third." and "Sent once" not in field.placeholderText()
-    window.messages.rows[0].retry_button.click()
+    press(window.messages.rows[0], "Try again")
     await until(lambda: window.manager.session is not None)
     assert written(factory.session) == [], "it is the user's to send again, or not"
 

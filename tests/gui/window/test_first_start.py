@@ -240,7 +240,8 @@ async def test_another_model_is_chosen_from_the_list(window: MainWindow) -> None
     assert window.popover.isVisible()
     window.backends.choose(BackendChoice("openai", "gpt-4.1"))
     model = cards_of(window).model
-    assert model.name.text() == "gpt-4.1" and "billed to your account" in model.cost.text()
+    await until(lambda: model.name.text() == "gpt-4.1")
+    assert "billed to your account" in model.cost.text()
 
 
 @pytest.mark.parametrize("way", ["done", "typed", "spoken", "asked"])

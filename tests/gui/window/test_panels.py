@@ -28,7 +28,7 @@ from tests.gui.fakes import (
     FakeSoundService,
     two_devices,
 )
-from tests.gui.helpers import WELCOMED, shown, until
+from tests.gui.helpers import WELCOMED, press, shown, until
 from tests.gui.models.test_local_models import FakeModels
 
 
@@ -140,7 +140,7 @@ async def test_a_fault_leads_to_the_log_and_its_line() -> None:
         log.add(2.0, logging.ERROR, "app", "Something broke.", "", "MainThread")
         window.model.fault.emit(RuntimeError("x"))
         (row,) = window.messages.rows
-        QTest.mouseClick(row.log_button, Qt.MouseButton.LeftButton)
+        press(row, "Show log")
         panel = window.panels.log
         assert panel is not None and panel.isVisible()
         assert "Something broke." in panel.details.toPlainText()

@@ -17,7 +17,7 @@ from app.services.updates import UpdateAnswer, UpdateService
 from app.session.control import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import shown, until
+from tests.gui.helpers import press, shown, until
 
 
 @dataclass
@@ -132,9 +132,9 @@ async def test_it_is_off_until_it_is_switched_on_in_the_settings(monkeypatch: py
         await until(lambda: NEWER.sentence in window.messages.sentences())
         assert updates.asked == 1 and window.settings.check_updates
         assert row.note.isVisible() and row.note.text() == NEWER.sentence
-        [message] = [row for row in window.messages.rows if row.message.topic == "update"]
-        assert message.message.offer == "Open the page" and opened == []
-        message.offer_taken.emit()
+        [message] = [row for row in window.messages.rows if row.topic == "update"]
+        assert opened == []
+        press(message, "Open the page")
         assert opened == [QUrl(PAGE)]
         QTest.keyClick(row.editor.box, Qt.Key.Key_Space)
         assert not row.note.isVisible() and not window.settings.check_updates and updates.asked == 1

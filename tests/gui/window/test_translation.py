@@ -46,7 +46,7 @@ from app.gui.widgets.translation import install_translations, use_language
 from app.gui.window.main_window import MainWindow
 from app.platform.installation import resource
 from app.services.machine_service import FrontEndFit, MachineFinding, MachineView, Topic
-from app.session.control import BackendChoice, Style, ToolChoice
+from app.session.control import BackendChoice, Progress, Style, ToolChoice
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory, some
 from tests.gui.fakes import (
@@ -303,7 +303,7 @@ def history() -> FakeHistory:
 @asynccontextmanager
 async def talking(frontend: str = "cascade") -> AsyncIterator[MainWindow]:
     """The whole window in the midst of a conversation, with all that it can have."""
-    factory = FakeFactory(progress=("ж",))
+    factory = FakeFactory(progress=(Progress(note="ж"),))
     providers = tuple(replace(view, suggestions=tuple(map(foreign, view.suggestions))) for view in PROVIDERS)
     service = FakeBackendService(
         providers=providers,

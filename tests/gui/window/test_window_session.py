@@ -10,10 +10,10 @@ from PySide6.QtTest import QTest
 
 from app.conversation import events as e
 from app.gui.window.main_window import MainWindow
-from app.session.control import BackendChoice, UserError
+from app.session.control import BackendChoice, Progress, UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, two_devices
-from tests.gui.helpers import choose, key, say, shown, transcript, until, window_and_factory
+from tests.gui.helpers import choose, key, press, say, shown, transcript, until, window_and_factory
 
 
 @pytest.fixture
@@ -29,13 +29,13 @@ def pick(picker, key: str) -> None:
 
 
 async def test_the_window_is_there_at_once_and_tells_what_it_waits_for() -> None:
-    factory = FakeFactory(gate=asyncio.Event(), progress=("loading the recogniser", "loading the voice"))
+    factory = FakeFactory(gate=asyncio.Event(), progress=(Progress(("voice", "model")), Progress(("voice",))))
     async with shown(factory, running=False) as window:
         assert window.isVisible()
         assert window.dock.button.text() == "Getting ready"
-        await until(lambda: "loading the voice" in window.status.state.toolTip())
-        assert window.status.state.toolTip() == "Getting ready: loading the voice"
-        assert window.dock.button.hint == "loading the voice"
+        await until(lambda: "loading: voice" in window.status.state.toolTip())
+        assert window.status.state.toolTip() == "Getting ready (loading: voice)"
+        assert window.dock.button.hint == "loading: voice"
         factory.gate.set()
         await until(lambda: window.dock.button.text() == "Hold to talk")
         factory.session.say(e.SessionStarted(0, "cascade", "whisper", "embedded", "small", "thinking"))
@@ -45,7 +45,7 @@ async def test_the_window_is_there_at_once_and_tells_what_it_waits_for() -> None
 
 async def test_progress_may_be_told_from_the_thread_that_loads(gate, window, factory) -> None:
     await until(lambda: factory.choices)
-    await asyncio.to_thread(factory.reporters[-1], "from afar")
+    await asyncio.to_thread(factory.reporters[-1], Progress(note="from afar"))
     await until(lambda: window.dock.button.hint == "from afar")
 
 
@@ -65,6 +65,52 @@ async def test_who_holds_to_talk_while_it_gets_ready_is_heard_once_it_is(way: st
         QTest.mouseRelease(button, Qt.MouseButton.LeftButton)
     await until(lambda: factory.session.calls == [("press",), ("release",)])
     assert window.transcript.composer.field.toPlainText() == ""
+
+
+class Early:
+    """A session that is loading, and hears the user."""
+
+    def __init__(self) -> None:
+        self.calls: list[object] = []
+
+    def press(self) -> None:
+        self.calls.append("press")
+
+    def release(self) -> None:
+        self.calls.append("release")
+
+    def set_muted(self, muted: bool) -> None:
+        self.calls.append(muted)
+
+
+async def test_one_can_talk_while_voice_and_model_are_still_loading() -> None:
+    early = Early()
+    factory = FakeFactory(gate=asyncio.Event(), progress=(Progress(("voice", "model"), early=early),))
+    async with shown(factory, running=False) as window:
+        button = window.dock.button
+        await until(lambda: button.text() == "Hold to talk")
+        assert button.hint == "loading: voice, model"
+        QTest.mousePress(button, Qt.MouseButton.LeftButton)
+        assert button.text() == "Listening"
+        QTest.mouseRelease(button, Qt.MouseButton.LeftButton)
+        QTest.mousePress(button, Qt.MouseButton.LeftButton)
+        assert early.calls == [False, "press", "release", "press"]
+        factory.gate.set()
+        await until(lambda: window.manager.session)
+        assert button.text() == "Listening" and factory.session.calls == [], "the turn continues"
+        QTest.mouseRelease(button, Qt.MouseButton.LeftButton)
+        assert factory.session.calls == [("release",)] and len(early.calls) == 4
+
+
+async def test_a_microphone_that_is_muted_while_loading_keeps_nothing() -> None:
+    early = Early()
+    factory = FakeFactory(gate=asyncio.Event(), progress=(Progress(("voice",), early=early),))
+    async with shown(factory, running=False) as window:
+        await until(lambda: early.calls == [False])
+        window.dock.mute.click()
+        assert early.calls == [False, True]
+        window.dock.mute.click()
+        assert early.calls == [False, True, False]
 
 
 async def test_the_settings_make_the_session() -> None:
@@ -111,8 +157,7 @@ async def test_a_factory_that_fails_shows_its_sentence_and_can_be_tried_again() 
         (row,) = window.messages.rows
         assert row.label.text() == "No microphone was found. Plug one in."
         assert window.dock.button.text() == "Stopped"
-        assert row.retry_button.isVisible()
-        row.retry_button.click()
+        press(row, "Try again")
         await until(lambda: window.manager.session)
         assert window.dock.button.text() == "Hold to talk"
         assert window.messages.sentences() == []
@@ -132,7 +177,7 @@ async def test_a_fault_in_the_factory_is_told_and_logged(caplog: pytest.LogCaptu
 async def test_a_notice_is_shown_as_one_and_not_as_an_error(window: MainWindow) -> None:
     say(window, e.Notice(1, "tts", "The voice had stopped and was started again."))
     [row] = window.messages.rows
-    assert (row.level, row.message.sentence) == ("notice", "The voice had stopped and was started again.")
+    assert (row.level, row.sentence) == ("notice", "The voice had stopped and was started again.")
 
 
 async def test_a_fatal_failure_stops_and_keeps_what_was_said(window: MainWindow, factory: FakeFactory) -> None:
@@ -146,7 +191,7 @@ async def test_a_fatal_failure_stops_and_keeps_what_was_said(window: MainWindow,
     assert window.status.state.toolTip() == "Stopped"
     assert transcript(window) == ["You\nKeep this."]
     (row,) = window.messages.rows
-    row.retry_button.click()
+    press(row, "Try again")
     await until(lambda: len(factory.sessions) == 2 and window.manager.session)
     say(window, e.TranscriptFinal(1, 1, "And this.", 1))
     first, divider, second = transcript(window)

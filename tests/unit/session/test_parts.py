@@ -361,6 +361,8 @@ async def test_a_load_that_is_cancelled_closes_what_had_opened_and_what_opens_la
         frontend=Part("front-end", log, held),
         transcriber=Part("transcriber", log),
         backend=Part("back-end", log),
+        sink=Part("sink", log),
+        source=Part("source", log),
         prepare=None,
         fallback=None,
     )
