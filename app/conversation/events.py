@@ -10,7 +10,7 @@ from typing import Literal
 
 DeviceKind = Literal["microphone", "loudspeaker"]
 
-DeviceChange = Literal["absent", "lost", "moved", "back", "note"]
+DeviceChange = Literal["absent", "lost", "moved", "back", "note", "muted"]
 """`absent`: there has been no such device so far; `lost`: there is none until one appears; `moved`: the conversation
 continues with another device; `back`: the chosen device is in use again, or the first one has appeared; `note`:
 something about the device that the user should know."""

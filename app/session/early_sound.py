@@ -10,11 +10,12 @@ import numpy as np
 
 from app.audio.io.base import AudioError, AudioSource, EndOfAudio
 from app.conversation.frame import FRAME_SECONDS
-from app.session.mailbox import Mailbox, Message, TalkButton
+from app.session.mailbox import Mailbox, Message
 
-AROUND_SECONDS = 0.5
-"""How much is kept before the talk button goes down, and after it has gone up."""
-MOST_SECONDS = 60.0
+BEFORE_SECONDS = 0.5
+"""How much is kept from before the talk button goes down."""
+MOST_SECONDS = 120.0
+"""How much is kept in all: the newest."""
 READ_SECONDS = 0.05
 
 EarlyBlock = tuple[np.ndarray, tuple[Message, ...]]
@@ -24,19 +25,16 @@ EarlyBlock = tuple[np.ndarray, tuple[Message, ...]]
 class EarlySound:
     """Reads `source` on a thread of its own, and drains `mailbox`, from `start` to `stop`.
 
-    With push-to-talk, it keeps what is said while the talk button is down. If `always`, it keeps everything.
+    It keeps everything since the talk button went down first, pauses too, so that the session's time is the user's.
+    If `always`, it keeps everything from the start, as hands-free mode needs.
     """
 
     def __init__(self, source: AudioSource, mailbox: Mailbox, *, always: bool) -> None:
         self._source = source
         self._mailbox = mailbox
-        self._always = always
-        most, around = round(MOST_SECONDS / FRAME_SECONDS), round(AROUND_SECONDS / FRAME_SECONDS)
-        self._kept: deque[EarlyBlock] = deque(maxlen=most)
-        self._before: deque[EarlyBlock] = deque(maxlen=around)
-        self._around = around
-        self._left = 0  # blocks still to be kept since the button went up
-        self._down = False
+        self._keeps = always
+        self._kept: deque[EarlyBlock] = deque(maxlen=round(MOST_SECONDS / FRAME_SECONDS))
+        self._before: deque[EarlyBlock] = deque(maxlen=round(BEFORE_SECONDS / FRAME_SECONDS))
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="early sound", daemon=True)
 
@@ -50,12 +48,11 @@ class EarlySound:
         if self._thread.is_alive():
             self._thread.join()
 
-    def take(self, *, all_from_now: bool = True) -> list[EarlyBlock]:
-        """Returns what has been kept since the last call. Any one thread may call it.
-
-        `all_from_now`: keeps everything from now on, since the session has begun and catches up.
+    def take(self) -> list[EarlyBlock]:
+        """Returns what has been kept since the last call. Everything is kept from now on, until `stop`: the session has
+        begun, and catches up.
         """
-        self._always = self._always or all_from_now
+        self._keeps = True
         taken = []
         with contextlib.suppress(IndexError):
             while True:
@@ -72,11 +69,8 @@ class EarlySound:
                 self._add(block, tuple(self._mailbox.drain()))
 
     def _add(self, block: np.ndarray, messages: tuple[Message, ...]) -> None:
-        for message in messages:
-            if isinstance(message, TalkButton):
-                self._down, self._left = message.pressed, self._around
-        if self._always or self._down or messages or self._left:
-            self._left = self._around if self._down else max(0, self._left - 1)
+        self._keeps = self._keeps or bool(messages)
+        if self._keeps:
             self._kept.extend(self._before)
             self._before.clear()
             self._kept.append((block, messages))

@@ -22,6 +22,8 @@ class WindowState:
 
     first_run_done: bool = False
     """Whether the user has completed the welcome cards."""
+    better_model_decided: bool = False
+    """Whether the user has taken a better model than the smallest one, or wants none."""
     favourites: list[Any] = field(default_factory=list)
     """The favourite back-ends, in the order of their shortcuts, as dicts with `provider`, `model` and `base_url`."""
     servers: list[Any] = field(default_factory=list)

@@ -3153,6 +3153,10 @@
         <translation>Einrichten, was zur Grafikkarte passt</translation>
     </message>
     <message>
+        <source>Tiny, for trying out: it runs on this machine and costs nothing, but knows little.</source>
+        <translation>Winzig, zum Ausprobieren: Es läuft auf diesem Rechner und kostet nichts, weiß aber wenig.</translation>
+    </message>
+    <message>
         <source>Use the better model</source>
         <translation>Das bessere Modell verwenden</translation>
     </message>
@@ -3313,6 +3317,10 @@
     <message>
         <source>Download</source>
         <translation>Herunterladen</translation>
+    </message>
+    <message>
+        <source>No, thanks</source>
+        <translation>Nein, danke</translation>
     </message>
     <message>
         <source>Restart KAME</source>
@@ -4942,6 +4950,21 @@
     </message>
 </context>
 <context>
+    <name>SoundController</name>
+    <message>
+        <source>Choose the microphone…</source>
+        <translation>Mikrofon wählen…</translation>
+    </message>
+    <message>
+        <source>Nothing was heard twice in a row. Check that the right microphone is chosen and its level.</source>
+        <translation>Zweimal nacheinander wurde nichts gehört. Prüfe, ob das richtige Mikrofon gewählt ist, und seinen Pegel.</translation>
+    </message>
+    <message>
+        <source>Unmute</source>
+        <translation>Stummschaltung aufheben</translation>
+    </message>
+</context>
+<context>
     <name>SoundDialog</name>
     <message>
         <source>Close</source>
@@ -5206,12 +5229,16 @@
         <translation>, {0} abgebrochen</translation>
     </message>
     <message>
-        <source>1 gap in the sound</source>
-        <translation>1 Aussetzer im Ton</translation>
-    </message>
-    <message>
         <source>1 request</source>
         <translation>1 Anfrage</translation>
+    </message>
+    <message>
+        <source>First word after {0} s</source>
+        <translation>Erstes Wort nach {0} s</translation>
+    </message>
+    <message>
+        <source>First word {0} s before you ended</source>
+        <translation>Erstes Wort {0} s, bevor du fertig warst</translation>
     </message>
     <message>
         <source>Getting ready ({0})</source>
@@ -5220,14 +5247,6 @@
     <message>
         <source>Inspector</source>
         <translation>Inspektor</translation>
-    </message>
-    <message>
-        <source>Last answer after {0} s</source>
-        <translation>Letzte Antwort nach {0} s</translation>
-    </message>
-    <message>
-        <source>Last answer began {0} s before you ended</source>
-        <translation>Letzte Antwort begann {0} s, bevor du fertig warst</translation>
     </message>
     <message>
         <source>No answer yet</source>
@@ -5310,10 +5329,6 @@
         <translation>{0} aus dem Cache</translation>
     </message>
     <message>
-        <source>{0} gaps in the sound</source>
-        <translation>{0} Aussetzer im Ton</translation>
-    </message>
-    <message>
         <source>{0} in, {1} out</source>
         <translation>{0} Eingabe, {1} Ausgabe</translation>
     </message>
@@ -5334,8 +5349,16 @@
         <translation>{0} Token Eingabe, {1} Ausgabe</translation>
     </message>
     <message>
+        <source>{0} · 1 gap in the sound</source>
+        <translation>{0} · 1 Aussetzer im Ton</translation>
+    </message>
+    <message>
         <source>{0} · median {1} s · 95 % {2} s</source>
         <translation>{0} · Median {1} s · 95 % {2} s</translation>
+    </message>
+    <message>
+        <source>{0} · {1} gaps in the sound</source>
+        <translation>{0} · {1} Aussetzer im Ton</translation>
     </message>
     <message>
         <source>{0}.
@@ -5689,6 +5712,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Zum Sprechen halten</translation>
     </message>
     <message>
+        <source>I heard nothing</source>
+        <translation>Ich habe nichts gehört</translation>
+    </message>
+    <message>
         <source>Listening</source>
         <translation>Hört zu</translation>
     </message>
@@ -5737,6 +5764,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Wird getestet</translation>
     </message>
     <message>
+        <source>check the microphone</source>
+        <translation>prüfe das Mikrofon</translation>
+    </message>
+    <message>
         <source>hold to talk</source>
         <translation>zum Sprechen halten</translation>
     </message>
@@ -5779,6 +5810,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>speak when you like</source>
         <translation>sprich, wann du magst</translation>
+    </message>
+    <message>
+        <source>speak while the button is down</source>
+        <translation>sprich, solange der Knopf gedrückt ist</translation>
     </message>
     <message>
         <source>type, or plug one in</source>

@@ -6,6 +6,7 @@ samples -> DriftCompensatingSink -> DeviceManager -> loudspeaker, tapped for Ech
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from app.audio.devices.drift import DriftCompensatingSink
 from app.audio.devices.manager import DeviceManager
+from app.audio.devices.messages import muted_talk
 from app.audio.echo.cancelled_source import EchoCancelledSource
 from app.audio.echo.store import EchoStore
 from app.audio.io.base import AudioSink, AudioSource, EarlySampleSource, WrappedSource
@@ -48,6 +50,29 @@ class MutedSource(WrappedSource):
         return np.zeros_like(samples) if self._muted() else samples
 
 
+TALK_FRAMES, TALK_BLOCKS = 25, 60
+"""Whoever is loud for 0.6 of 2 seconds while muted is probably talking."""
+
+
+class MutedTalk:
+    """Notices once, for each time that the microphone is muted, that the user talks."""
+
+    def __init__(self) -> None:
+        self._counts: deque[int] = deque(maxlen=TALK_FRAMES)
+        self._told = False
+
+    def heard(self, muted: bool, loud_blocks: int) -> bool:
+        """Returns whether the user talks; to be called once a frame. `loud_blocks`: see `Microphone`."""
+        if not muted:
+            self._counts.clear()
+            self._told = False
+            return False
+        self._counts.append(loud_blocks)
+        talks = loud_blocks - self._counts[0] >= TALK_BLOCKS and not self._told
+        self._told = self._told or talks
+        return talks
+
+
 class DeviceDuplexAudio:
     """A `DuplexAudio` that uses the machine's devices.
 
@@ -78,6 +103,7 @@ class DeviceDuplexAudio:
         self.source: AudioSource = MutedSource(self._cancelled, lambda: self.muted)
         self.sink: AudioSink = DriftCompensatingSink(self._devices.sink)
         self._problem = ""
+        self._muted_talk = MutedTalk()
 
     @property
     def muted(self) -> bool:
@@ -98,6 +124,8 @@ class DeviceDuplexAudio:
             self._problem = problem
             if problem:
                 notices.append(DeviceNotice("microphone", "note", self._cancelled.name, problem))
+        if self._muted_talk.heard(self.muted, self._devices.source.loud_blocks):
+            notices.append(muted_talk(self._cancelled.name))
         return notices
 
     def health(self) -> SoundHealth:

@@ -101,6 +101,12 @@ class ManagedSource:
                 self._microphone.muted = muted
 
     @property
+    def loud_blocks(self) -> int:
+        """How many of the current microphone's blocks were loud while it was muted."""
+        microphone = self._microphone
+        return microphone.loud_blocks if microphone is not None else 0
+
+    @property
     def overruns(self) -> int:
         with self._lock:  # so that a device being replaced counts exactly once
             microphone = self._microphone

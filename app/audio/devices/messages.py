@@ -275,3 +275,9 @@ def muted(name: str, is_muted: bool) -> DeviceNotice:
         else f"The microphone “{name}” is no longer muted in the system: you are heard again."
     )
     return DeviceNotice("microphone", "note" if is_muted else "back", name, sentence)
+
+
+def muted_talk(name: str) -> DeviceNotice:
+    """Returns the notice that the user talks while the app has muted the microphone."""
+    sentence = "You are talking, but the microphone is muted, so nothing is heard. Unmute it to be heard."
+    return DeviceNotice("microphone", "muted", name, sentence)

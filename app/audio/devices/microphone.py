@@ -31,6 +31,10 @@ POLL_SECONDS = 0.0015
 """Polling interval while a block is due: 1/50 of a frame."""
 
 
+LOUD = 0.05
+"""Peak amplitude of a block (10 ms) in which somebody may be talking: -26 dBFS."""
+
+
 class Microphone(StreamOwner):
     """An `AudioSource` for a microphone. Opening raises `DeviceError` if it is missing, busy or not permitted."""
 
@@ -40,6 +44,8 @@ class Microphone(StreamOwner):
         super().__init__(name, device)
         self.xruns = 0
         """How often PortAudio reported that samples were lost before they reached the callback."""
+        self.loud_blocks = 0
+        """How many blocks were loud while the microphone was muted. Nothing else is kept of them."""
         self._muted = self._just_muted = False
         self._zeros_due = 0  # samples buffered before muting, which become zeros
         self._early: np.ndarray = np.zeros(0, np.float32)  # part of the incomplete frame, returned by `ahead`
@@ -159,6 +165,8 @@ class Microphone(StreamOwner):
 
     def _on_block(self, block: np.ndarray, frames: int, times: Any, status: Any) -> None:
         # PortAudio's thread. The block is contiguous, so flattening doesn't copy.
+        if self._muted:
+            self.loud_blocks += int(np.abs(block).max(initial=0.0) > LOUD)
         self._ring.write(self._zeros if self._muted else block.reshape(-1))
         if status:
             self.xruns += 1

@@ -331,6 +331,9 @@ class CardDocument:
 
     # -- margins
 
+    foot = 0
+    """Room below the last card, in pixels."""
+
     def set_side(self, side: float) -> None:
         """Sets the margin on either side of the cards, in pixels."""
         if self._side != side:
@@ -350,7 +353,7 @@ class CardDocument:
             frame_format.setRightMargin(margin)
             # Qt ignores the first block's top margin, so reserve space for the first box here.
             frame_format.setTopMargin(GAP + PAD)
-            frame_format.setBottomMargin(GAP + PAD)
+            frame_format.setBottomMargin(GAP + PAD + self.foot)
             frame.setFrameFormat(frame_format)
 
     def set_room(self, width: float) -> None:

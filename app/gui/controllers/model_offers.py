@@ -22,7 +22,7 @@ _BETTER = "better model"
 
 class ModelOffers(QObject):
     """`better`: a better model than the one in use, which the user has not decided about yet. It is offered once
-    `offer_better` is called, until the user has taken one or wants none: see `decide`.
+    `offer_better` is called, and at each further start, until the user has taken one or wants none: see `decide`.
     """
 
     looked = Signal(object)
@@ -47,7 +47,8 @@ class ModelOffers(QObject):
         self._backends = backends
         self._models = models
         self._graphics = graphics
-        self._declined = self._offers = False
+        self._machine: MachineService | None = None
+        self._decided, self._offers = context.keep.state.better_model_decided, False
         if models is not None:
             models.started.connect(lambda _: self.decide())
             models.arrived.connect(self._offer_arrived)
@@ -97,7 +98,17 @@ class ModelOffers(QObject):
     # -- a better model than the smallest one
 
     def look(self, machine: MachineService) -> None:
-        """Checks in the background what this machine has, and which model would be better."""
+        """Checks in the background what this machine has, and which model would be better, once the session has loaded:
+        both need the processor.
+        """
+        self._machine = machine
+        self._context.model.phase_changed.connect(self._look_once)
+
+    def _look_once(self, phase: str) -> None:
+        machine = self._machine
+        if phase == "loading" or machine is None:
+            return
+        self._machine = None
         self._context.background.run(
             self, _LOOK, lambda: machine.look(lambda words, share: None), self._looked, lambda sentence: None
         )
@@ -113,7 +124,7 @@ class ModelOffers(QObject):
             )
 
     def _have_better(self, better: ModelView | BackendChoice | None) -> None:
-        if better is not None and not self._declined:
+        if better is not None and not self._decided:
             self.better = better
             self.found.emit()
             if self._offers:
@@ -121,7 +132,10 @@ class ModelOffers(QObject):
 
     def decide(self) -> None:
         """Ends the offer: the user has taken a better model, or wants none."""
-        self.better, self._declined = None, True
+        self.better = None
+        if not self._decided:
+            self._decided = True
+            self._context.keep.remember(better_model_decided=True)
         self._messages.clear_topic(_BETTER)
 
     def offer_better(self) -> None:
@@ -138,7 +152,8 @@ class ModelOffers(QObject):
             self._say_better(words, self.tr("Use it"), lambda: self._backends.choose(better))
 
     def _say_better(self, words: str, button: str, use: Callable[[], None]) -> None:
-        self._messages.say(words, Offer(button, use), topic=_BETTER, level="notice")
+        declined = Offer(self.tr("No, thanks"), self.decide)
+        self._messages.say(words, Offer(button, use), declined, topic=_BETTER, level="notice")
 
     def _get(self, view: ModelView) -> None:
         assert self._models is not None

@@ -17,7 +17,7 @@ from app.conversation.events import Processing
 from app.conversation.record.record import Change
 from app.gui.controllers.context import WindowContext
 from app.gui.design.motion import timer
-from app.gui.shell.message_row import Level
+from app.gui.shell.message_row import Level, Offer
 from app.gui.sound.devices_popover import DevicesPopover
 from app.gui.sound.talk_dock import TalkDock
 from app.gui.state.choice import keep_processing, processing_choice
@@ -139,6 +139,8 @@ class SoundController(QObject):
         """Mutes the microphone or no longer; whichever switch was used, all show it."""
         self._dock.mute.setChecked(muted)
         self._mute_action.setChecked(muted)
+        if not muted:
+            self._messages.clear_topic("muted")
         if self._manager.wanted.muted != muted:
             self._manager.want(muted=muted)
 
@@ -220,6 +222,8 @@ class SoundController(QObject):
                 self._show_device(change.event)
             case e.SoundMeasured():
                 self._show_health(change.event)
+            case e.TranscriptFinal():
+                self._follow_hearing()
 
     def _show_levels(self, event: e.LevelMeasured) -> None:
         self._dock.button.show_levels(event.user_dbfs, event.assistant_dbfs)
@@ -230,11 +234,25 @@ class SoundController(QObject):
             self.dialog.tests.show_level(event.user_dbfs, event.assistant_dbfs, event.at, event.clipped)
 
     def _show_device(self, event: e.DeviceChanged) -> None:
+        if event.change == "muted":
+            unmute = Offer(self.tr("Unmute"), lambda: self.set_muted(False))
+            self._messages.say(event.sentence, unmute, topic="muted", level="warning")
+            return
         level: Level = "error" if event.change == "lost" else "notice" if event.change == "back" else "warning"
         self._messages.say(event.sentence, topic=event.kind, level=level)
         self._news[event.kind].stop()
         if shown_ms := self.news_ms.get(event.change):
             self._news[event.kind].start(shown_ms)
+
+    def _follow_hearing(self) -> None:
+        """Leads to the microphone once nothing was understood twice in a row."""
+        if self._context.model.talk.unheard < 2:
+            self._messages.clear_topic("unheard")
+            return
+        sentence = self.tr("Nothing was heard twice in a row. Check that the right microphone is chosen and its level.")
+        button = self._dock.devices_button
+        choose = Offer(self.tr("Choose the microphone…"), lambda: self._devices.toggle_at(button))
+        self._messages.say(sentence, choose, topic="unheard", level="warning")
 
     def _show_health(self, event: e.SoundMeasured) -> None:
         self._health = event

@@ -21,6 +21,7 @@ from app.gui.models.downloads import ModelsController
 from app.gui.models.model_lists import ModelLists
 from app.gui.shell.model_popover import ModelPopover
 from app.gui.transcript.welcome import Welcome
+from app.models.catalogue import DEFAULTS
 from app.services.machine_service import MachineService, MachineView
 from app.services.model_service import ModelView
 
@@ -47,12 +48,10 @@ class FirstStart(QObject):
     ) -> None:
         super().__init__(context.window)
         self._context = context
-        self._machine = machine
         self._welcome = welcome
         self._current = current
         self._offers = offers
         self._models = models
-        self._looked = False
         self.cards: WelcomeCards | None = WelcomeCards(context.settings, lists, self._make_offer)
         welcome.show_cards(self.cards)
         self._connect(self.cards, dialogs, popover, backends, sound)
@@ -62,7 +61,7 @@ class FirstStart(QObject):
         offers.found.connect(self._show_better)
         context.model.follow(self._take)
         context.model.changed.connect(self._show_state)
-        context.model.phase_changed.connect(self._look)
+        offers.look(machine)
         self._show_model()
         self._show_state()
 
@@ -114,19 +113,15 @@ class FirstStart(QObject):
     def _show_model(self) -> None:
         choice = self._current.choice
         if self.cards is not None:
-            self.cards.model.show_model(choice, self._current.answers.name)
+            answers = self._current.answers
+            tiny = choice.provider == "embedded" and answers.id[1] == DEFAULTS["llm"]
+            self.cards.model.show_model(choice, answers.name, tiny=tiny)
         if choice.provider != "embedded":
             self._offers.decide()
 
     def _show_state(self) -> None:
         if self.cards is not None:
             self.cards.microphone.show_state(self._context.model.talk)
-
-    def _look(self, phase: str) -> None:
-        """Checks the machine once the session has loaded: both need the processor."""
-        if not self._looked and phase != "loading":
-            self._looked = True
-            self._offers.look(self._machine)
 
     def _show_machine(self, view: MachineView) -> None:
         if self.cards is not None:

@@ -96,6 +96,7 @@ class ModelCard(Boxed):
         super().__init__(parent)
         self._lists = lists
         self._choice = BackendChoice()
+        self._tiny = False
         self._better: BackendChoice | None = None
         self._set_up = "", ""
         self.name = bold("", self)
@@ -118,9 +119,9 @@ class ModelCard(Boxed):
         self.card_button.clicked.connect(lambda: self.set_up_wanted.emit(*self._set_up))
         self._show()
 
-    def show_model(self, choice: BackendChoice, name: str) -> None:
-        """Shows the current model and its cost; `name` is its display name."""
-        self._choice = choice
+    def show_model(self, choice: BackendChoice, name: str, *, tiny: bool) -> None:
+        """Shows the current model and its cost; `name` is its display name. `tiny`: it is the smallest one."""
+        self._choice, self._tiny = choice, tiny
         self.name.setText(name)
         self._show()
 
@@ -156,6 +157,8 @@ class ModelCard(Boxed):
         view = self._lists.views.get(choice.provider)
         if view is not None and view.wants_key:
             return self.tr("It runs in the cloud: what you say is sent there as text, and billed to your account.")
+        if self._tiny:
+            return self.tr("Tiny, for trying out: it runs on this machine and costs nothing, but knows little.")
         if choice.provider == "embedded" or on_this_machine(
             choice.base_url or (view.url if view is not None else "") or ""
         ):

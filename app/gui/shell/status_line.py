@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from app.conversation import events as e
@@ -21,9 +21,6 @@ from app.gui.widgets.form import row
 from app.gui.widgets.formats import dollars
 from app.gui.widgets.formats import tokens as token_words
 from app.gui.widgets.panel import ElidedLabel
-
-LEAST_STATE_PX = 140
-"""Minimum width reserved for the state. If less would remain, the response times are shortened."""
 
 SPACING_PX = 12
 
@@ -95,7 +92,7 @@ class StatusLine(QWidget):
         if self._stale:
             self._stale = False
             details = "\n".join(self._details())
-            self.counts.setText(self.usage_summary())
+            self.counts.setText(self._cost())
             set_tip(self.counts, details)
             self.counts.setAccessibleDescription(details)
         self._show_response()
@@ -113,12 +110,15 @@ class StatusLine(QWidget):
         with QPainter(self) as painter:
             painter.fillRect(QRectF(0, 0, self.width(), 1), QColor(tokens().line))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Shows as much of the response times as fits the new width."""
-        super().resizeEvent(event)
-        self._show_response()
-
     # -- usage
+
+    def _cost(self) -> str:
+        """Returns what the conversation has cost, or an empty string if it has cost nothing. All else is a detail."""
+        usage = self._model.record.usage.total
+        parts = [dollars(usage.cost)] if usage.cost else []
+        if usage.unpriced:
+            parts.append(self.tr("more of unknown price") if usage.cost else self.tr("price unknown"))
+        return " · ".join(parts)
 
     def usage_summary(self) -> str:
         """Returns a one-line summary of usage and cost, or an empty string before the first request."""
@@ -134,11 +134,7 @@ class StatusLine(QWidget):
         if not taken:
             return parts[0]
         parts.append(self.tr("{0} tokens").format(token_words(taken)))
-        unknown = usage.unpriced > 0
-        if usage.cost or not unknown:
-            parts.append(dollars(usage.cost))
-        if unknown:
-            parts.append(self.tr("more of unknown price") if usage.cost else self.tr("price unknown"))
+        parts.append(self._cost() or dollars(0.0))
         return " · ".join(parts)
 
     def _details(self) -> list[str]:
@@ -194,25 +190,18 @@ class StatusLine(QWidget):
             whole = self.tr("{0} · median {1} s · 95 % {2} s").format(
                 short, _signed(figures.median), _signed(figures.p95)
             )
-        shown = whole if self._left_over(whole) >= LEAST_STATE_PX else short
-        if self.response.text() != shown:
-            self.response.setText(shown)
+        if self.response.text() != short:
+            self.response.setText(short)
         if self.response.accessibleName() != whole:  # otherwise, screen readers would repeat it after every batch
             set_tip(self.response, self.tr("{0}.\nClick to see where the time went.").format(whole))
             self.response.setAccessibleName(whole)
-
-    def _left_over(self, text: str) -> int:
-        """Returns the width that would remain for the state next to this response text, in pixels."""
-        metrics, response = self.response.fontMetrics(), self.response
-        more = metrics.horizontalAdvance(text) - metrics.horizontalAdvance(response.text())
-        return self.width() - response.sizeHint().width() - more - self.counts.sizeHint().width() - 2 * SPACING_PX
 
     def _response(self, seconds: float | None) -> str:
         if seconds is None:
             return self.tr("No answer yet")
         if seconds < 0:
-            return self.tr("Last answer began {0} s before you ended").format(f"{-seconds:.2f}")
-        return self.tr("Last answer after {0} s").format(f"{seconds:.2f}")
+            return self.tr("First word {0} s before you ended").format(f"{-seconds:.1f}")
+        return self.tr("First word after {0} s").format(f"{seconds:.1f}")
 
     # -- the state
 
@@ -225,11 +214,9 @@ class StatusLine(QWidget):
             return self.tr("Stopped"), self.tr("Stopped")
         made_of = " · ".join(part for part in self._parts if part)
         whole = self.tr("Running: {0}").format(made_of) if made_of else self.tr("Running")
-        if not self._gaps:
-            return "", whole
-        one = self._gaps == 1
-        gaps = self.tr("1 gap in the sound") if one else self.tr("{0} gaps in the sound").format(self._gaps)
-        return gaps, f"{whole} · {gaps}"
+        if self._gaps == 1:
+            return "", self.tr("{0} · 1 gap in the sound").format(whole)
+        return "", self.tr("{0} · {1} gaps in the sound").format(whole, self._gaps) if self._gaps else whole
 
 
 def _signed(seconds: float) -> str:

@@ -121,6 +121,9 @@ class TalkDock(QWidget):
             hint = self.tr("Enter sends your message")
         if state.word == "ready" and state.tapped:
             text, hint = self.tr("Hold to talk"), self.tr("keep it down while you speak")
+        if state.word == "ready" and state.just_unheard:
+            text = self.tr("I heard nothing")
+            hint = self.tr("check the microphone") if state.unheard > 1 else self.tr("speak while the button is down")
         if state.word in ("ready", "listening") and not state.hears_early and not state.microphone:
             text, hint = self.tr("No microphone"), self.tr("type, or plug one in")
         if state.asking:

@@ -252,7 +252,7 @@ class SessionManager(QObject):
         """The talk button went down."""
         if (session := self.session or self._early) is not None:
             session.press()
-        self.model.set_talk(held=True, tapped=False)
+        self.model.set_talk(held=True, tapped=False, just_unheard=False)
 
     def release(self) -> None:
         """The talk button went up."""

@@ -12,8 +12,8 @@ from app.conversation import events as e
 from app.conversation.record.revisions import Revision
 
 Phase = Literal["loading", "running", "stopped"]
-TAPPED_SECONDS = 4.0
-"""How long a tap on the talk button counts as the last thing that happened."""
+NOTED_SECONDS = 4.0
+"""How long a tap on the talk button, or a turn without words, counts as the last thing that happened."""
 
 Word = Literal["loading", "ready", "listening", "hearing", "thinking", "speaking", "stopped", "muted"]
 
@@ -26,8 +26,11 @@ class TalkState:
 
     `early`: a session that is loading keeps what the user says.
 
+    `unheard`: how many of the user's turns in a row had no words; `just_unheard`: the last one was a moment ago. Only
+    with push-to-talk, since hands-free a noise opens a turn.
+
     `microphone`: whether there is one; without, the user can only type. `tapped`: the talk button, which is to be held,
-    was only tapped. That holds until the next turn, for `TAPPED_SECONDS` by the events' time, or until the window takes
+    was only tapped. That holds until the next turn, for `NOTED_SECONDS` by the events' time, or until the window takes
     it back because the button is pressed again.
     """
 
@@ -44,13 +47,15 @@ class TalkState:
     microphone: bool = True
     tapped: bool = False
     early: bool = False
-    _tapped_at: float = 0.0
+    unheard: int = 0
+    just_unheard: bool = False
+    _noted_at: float = 0.0
     _newest: Revision | None = None
 
     def begin(self) -> None:
         """Forgets the last conversation; keeps what the window has set."""
         self.user_open = self.speaking = self.awaiting = self.muted = self.tapped = False
-        self.microphone = True
+        self.microphone, self.unheard, self.just_unheard = True, 0, False
         self._newest = None
 
     @property
@@ -89,19 +94,23 @@ class TalkState:
 
     def apply(self, event: e.Event, revision: Revision | None = None) -> None:
         """Takes one event in, which is about `revision`."""
-        if self.tapped and event.at - self._tapped_at >= TAPPED_SECONDS:
-            self.tapped = False
+        if event.at - self._noted_at >= NOTED_SECONDS:
+            self.tapped = self.just_unheard = False
         match event:
             case e.TalkTapped(at=at):
-                self.tapped, self._tapped_at = not self.toggles, at
+                self.tapped, self._noted_at = not self.toggles, at
             case e.UserStarted() | e.UserResumed():
-                self.user_open, self.awaiting, self.tapped = True, False, False
+                self.user_open, self.awaiting, self.tapped, self.just_unheard = True, False, False, False
             case e.UserEnded():
                 self.user_open, self.awaiting = False, not self.speaking
             case e.UserBackchannel():
                 self.user_open = self.awaiting = False
             case e.TranscriptFinal(text=text) if not text.strip():
-                self.awaiting = False  # the button was only tapped, or nothing was understood: nobody is asked
+                self.awaiting = False  # nothing was understood, so no model is asked
+                if not self.duplex:
+                    self.unheard, self.just_unheard, self._noted_at = self.unheard + 1, True, event.at
+            case e.TranscriptFinal():
+                self.unheard = 0
             case e.OracleRequested() | e.OracleHandedOver() if revision is not None and not revision.secondary:
                 self._newest = revision
                 if revision.final and not self.user_open and not self.speaking:

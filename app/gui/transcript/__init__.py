@@ -1,10 +1,11 @@
 """The transcript pane: both sides' turns, and the input field for typed messages.
 
-- `pane.py`: the pane, which shows the sessions' turns as cards, with buttons and a context menu.
+- `pane.py`: the pane, which shows the sessions' turns as cards.
 - `header.py`: the conversation's title and settings, shown in the top bar.
 - `welcome.py`: the page shown while the conversation is empty.
 - `entries.py`: creates the cards of turns, of notes about back-end changes, and of an answer before it is spoken.
 - `composer.py`: the input field for typed messages; `document_chips.py`: the conversation's documents above it.
+- `turn_actions.py`: the buttons for a turn.
 - `consent_card.py`: asks the user to allow tool calls.
 
 The pane follows `SessionModel`: it notes which entries have changed, and `settle` updates their cards. Cards of past

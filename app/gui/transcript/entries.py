@@ -24,6 +24,11 @@ WORTH_TELLING = 2
 """How many changes of mind are."""
 
 
+def is_shown(entry: Entry) -> bool:
+    """Returns whether an entry has a card: a turn of the user's has one once it has words."""
+    return isinstance(entry, Note) or entry.speaker == "assistant" or bool(entry.text)
+
+
 class TranscriptCards(QObject):
     """Creates the cards for turns and notes, with their text in the user's language."""
 
@@ -100,8 +105,6 @@ class TranscriptCards(QObject):
         if turn.backchannel:
             return Card(((self.tr("You, in passing"), "dim"),), ((turn.text, "hint"),), "user")
         head: list[Run] = [(self.tr("You"), "dim")]
-        if not turn.text:
-            return Card(tuple(head), (("…", "hint"),), "user")
         if turn.typed:
             head.append((self.tr("   typed"), "dim"))
         space = " " if turn.stable and turn.unstable else ""

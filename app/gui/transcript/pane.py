@@ -1,6 +1,6 @@
 """The transcript pane: both sides' turns in order, updated live, with a line wherever another model took over.
 
-Buttons appear on the turn under the pointer: copy, replay, ask again, ask another model, edit.
+Buttons for a turn appear below the last answer, and on the turn under the pointer.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QDateTime, QEvent, QLocale, QObject, QPoint, QRectF, Qt, QTime, Signal
-from PySide6.QtGui import QColor, QGuiApplication, QMouseEvent, QPaintEvent, QPalette
+from PySide6.QtCore import QDateTime, QLocale, QPoint, Qt, QTime, Signal
+from PySide6.QtGui import QGuiApplication, QPalette
 from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 
 from app.conversation.record.record import Change, Entry
@@ -19,8 +19,6 @@ from app.conversation.record.transcript import Turn
 from app.gui.cards.card import Card, laid_out_once
 from app.gui.cards.find_bar import FindBar
 from app.gui.cards.view import CardView
-from app.gui.design.icons import IconButton
-from app.gui.design.look import draw_rounded, painter_on
 from app.gui.design.motion import timer
 from app.gui.design.plain import named
 from app.gui.design.theme import tokens
@@ -30,71 +28,11 @@ from app.gui.state.session_model import SessionModel
 from app.gui.transcript.composer import Composer
 from app.gui.transcript.consent_card import ConsentCard
 from app.gui.transcript.document_chips import DocumentChips
-from app.gui.transcript.entries import THOUGHTS, TranscriptCards, divider, shortened_answer
+from app.gui.transcript.entries import THOUGHTS, TranscriptCards, divider, is_shown, shortened_answer
 from app.gui.transcript.header import TranscriptHeader
+from app.gui.transcript.turn_actions import HoverWatch, TurnActions
 from app.gui.transcript.welcome import Welcome
 from app.gui.widgets.form import column, row
-
-BUTTON_SIDE_PX, EDGE_PX = 2, 8
-
-
-class TurnActions(QWidget):
-    """The buttons that appear on a turn's card. A child of the view's viewport; the pane handles the clicks."""
-
-    def __init__(self, view: CardView) -> None:
-        super().__init__(view.viewport())
-        self._view = view
-        self.turn: Turn | None = None
-        self.copy = IconButton("copy", self.tr("Copy"), self, size=16)
-        self.hear = IconButton("volume-2", self.tr("Hear it again"), self, size=16)
-        self.ask = IconButton("refresh-cw", self.tr("Ask again"), self, size=16)
-        self.other = IconButton("repeat-2", self.tr("Ask with another model"), self, size=16)
-        self.edit = IconButton("pencil", self.tr("Edit and ask"), self, size=16)
-        buttons = (self.copy, self.hear, self.ask, self.other, self.edit)
-        for button in buttons:
-            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # keyboard users find the same actions in the context menu
-        row(*buttons, within=self, spacing=0, margins=BUTTON_SIDE_PX)
-        self.hide()
-
-    def show_for(self, turn: Turn, box: QRectF, *, playable: bool, askable: bool) -> None:
-        """Shows the buttons for `turn`, whose card occupies the rectangle `box` in the viewport."""
-        self.turn = turn
-        self.copy.setEnabled(bool(turn.text))
-        self.hear.setVisible(playable)
-        for button in (self.ask, self.other, self.edit):
-            button.setVisible(askable)
-        self.adjustSize()
-        right = min(box.right(), self._view.viewport().width()) - self.width() - EDGE_PX
-        top = max(EDGE_PX, box.top() - self.height() / 2)
-        self.move(QPoint(round(right), round(top)))
-        self.show()
-        self.raise_()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        shown = tokens()
-        with painter_on(self) as painter:
-            fill, edge = QColor(shown.raised), QColor(shown.frame)
-            draw_rounded(painter, self.rect(), shown.radius, inset=0.5, fill=fill, edge=edge)
-
-
-class HoverWatch(QObject):
-    """Calls `moved` with the pointer's position in a view's viewport, or None when it leaves or the view scrolls."""
-
-    def __init__(self, view: CardView, moved: Callable[[QPoint | None], None]) -> None:
-        super().__init__(view)
-        self._moved = moved
-        view.viewport().setMouseTracking(True)
-        view.viewport().installEventFilter(self)
-        view.verticalScrollBar().valueChanged.connect(lambda _: moved(None))
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if isinstance(event, QMouseEvent) and event.type() == QEvent.Type.MouseMove:
-            if event.buttons() == Qt.MouseButton.NoButton:
-                self._moved(event.position().toPoint())
-        elif event.type() == QEvent.Type.Leave:
-            self._moved(None)
-        return False
-
 
 SIDE_PX, GAP_PX = 16, 8
 LEAST_WORDS = 3
@@ -144,6 +82,7 @@ class TranscriptPane(QWidget):
         self.add_below(self.documents)
         self.add_below(self.composer)
         self.actions_ = TurnActions(self.view)
+        self.view.content.foot = self.actions_.sizeHint().height()
         HoverWatch(self.view, self._hover)
         self._connect_actions()
         self._make = TranscriptCards(self)
@@ -180,7 +119,7 @@ class TranscriptPane(QWidget):
     def _end(self, turns: Sequence[Turn]) -> None:
         """The session has ended, and with it `turns`, which were open."""
         if self._model.in_view:
-            self._changed.update(map(id, turns))
+            self._changed.update((id(turn), turn) for turn in turns)
             if self._changed:
                 self.show_rest()
                 self.settle()
@@ -231,11 +170,11 @@ class TranscriptPane(QWidget):
         if not self._model.in_view:
             return
         if change.entry is not None:
-            self._changed.add(id(change.entry))
+            self._changed[id(change.entry)] = change.entry
         if change.revisions:
             self._thought_changed = True
             if (answer := self._answer) is not None and answer.open:
-                self._changed.add(id(answer))
+                self._changed[id(answer)] = answer
 
     @property
     def _answer(self) -> Turn | None:
@@ -268,20 +207,22 @@ class TranscriptPane(QWidget):
         if self._past or not (self._changed or self._thought_changed):
             return
         self._thought_changed = False
-        stay, record, guess = self.view.at_newest(), self._model.record, self._guess
+        stay, guess = self.view.at_newest(), self._guess
         with laid_out_once(self.view.document()):  # so that the guess becomes the answer without a jump
             if guess is None:
                 self._show_ghost(None)
-            if len(self._shown) == len(record.turns) + len(record.notes):
-                for key in self._changed:
-                    place = self._places[key]
-                    self.view.set_card(self._first + place, self._card(self._shown[place]))
+            if all((entry_id in self._places) == is_shown(entry) for entry_id, entry in self._changed.items()):
+                for entry_id, entry in self._changed.items():
+                    if entry_id in self._places:
+                        self.view.set_card(self._first + self._places[entry_id], self._card(entry))
             else:
-                self._insert_new()
+                self._show_all()
             if guess is not None:
                 self._show_ghost(self._make.ghost(guess))
         self._changed.clear()
         self.view.keep_view(stay, 0.0)
+        if not self.actions_.underMouse():
+            self._show_foot()
 
     def _show_ghost(self, card: Card | None) -> None:
         """Shows the guessed answer below everything else, or removes it."""
@@ -299,7 +240,7 @@ class TranscriptPane(QWidget):
     def _begin_entries(self) -> None:
         self._shown: list[Entry] = []  # this session's entries that have a card, in display order
         self._places: dict[int, int] = {}  # the index of each entry in `_shown`, by id()
-        self._changed: set[int] = set()
+        self._changed: dict[int, Entry] = {}
         self._thought_changed = False
         self._show_ghost(None)
         self._first = len(self.view.cards)  # the index of this session's first card in the view
@@ -322,6 +263,8 @@ class TranscriptPane(QWidget):
     def _show_past(self, entry: Entry | str) -> None:
         place = len(self.view.cards)
         if not isinstance(entry, str):
+            if not is_shown(entry):
+                return
             self._insert(place, self._make.card(entry), entry if isinstance(entry, Turn) else None)
         elif not place or self.view.cards[-1].style != "divider":
             self._insert(place, divider(entry), None)
@@ -336,8 +279,13 @@ class TranscriptPane(QWidget):
         if turn is not None:
             self._show_page()
 
-    def _insert_new(self) -> None:
-        for place, entry in enumerate(self._model.record.entries()):
+    def _show_all(self) -> None:
+        """Shows this session's entries when some have been added, or have lost their words."""
+        for place in reversed(range(len(self._shown))):
+            if not is_shown(self._shown[place]):
+                del self._shown[place], self._cards[self._first + place]
+                self.view.remove_card(self._first + place)
+        for place, entry in enumerate(filter(is_shown, self._model.record.entries())):
             # All entries before this one already have cards, so its index in both lists is the same.
             if place < len(self._shown) and self._shown[place] is entry:
                 if id(entry) in self._changed:
@@ -346,6 +294,7 @@ class TranscriptPane(QWidget):
                 self._shown.insert(place, entry)
                 self._insert(self._first + place, self._card(entry), entry if isinstance(entry, Turn) else None)
         self._places = {id(entry): place for place, entry in enumerate(self._shown)}
+        self._show_page()
 
     # -- turn actions
 
@@ -358,8 +307,8 @@ class TranscriptPane(QWidget):
         actions.edit.clicked.connect(lambda: self._with_words(self.composer.edit))
 
     def _with_words(self, does: Callable[[str], None]) -> None:
-        if self.actions_.turn is not None:
-            does(self.actions_.turn.text)
+        if self.actions_.question is not None:
+            does(self.actions_.question.text)
 
     def _hover(self, place: QPoint | None) -> None:
         card = self.view.card_at(place) if place is not None else -1
@@ -367,11 +316,34 @@ class TranscriptPane(QWidget):
         if turn is None or turn.open or not turn.text:
             inside = place is not None and self.actions_.geometry().adjusted(-8, -8, 8, 8).contains(place)
             if not inside and not (place is None and self.actions_.underMouse()):
-                self.actions_.hide()
-            return
-        if turn is not self.actions_.turn or self.actions_.isHidden():
-            playable = self.can_play(turn)
-            self.actions_.show_for(turn, self.view.box_of(card), playable=playable, askable=self._askable(turn))
+                self._show_foot()
+        elif turn is not self.actions_.turn or self.actions_.isHidden():
+            self._show_actions(card, turn)
+
+    def _show_foot(self) -> None:
+        """Shows the actions for the last answer below it, once it is over."""
+        card = len(self._cards) - 1
+        turn = self._cards[card] if card >= 0 else None
+        cards_ready = len(self._cards) == len(self.view.cards)  # it may scroll while they are changed
+        if turn is None or turn.open or turn.speaker == "user" or not turn.text or not cards_ready:
+            self.actions_.hide()
+        else:
+            self._show_actions(card, turn)
+
+    def _show_actions(self, card: int, turn: Turn) -> None:
+        below = turn.speaker == "assistant" and card == len(self._cards) - 1
+        question = self._question(card)
+        box, playable = self.view.box_of(card), self.can_play(turn)
+        self.actions_.show_for(turn, question, box, playable=playable, below=below)
+
+    def _question(self, card: int) -> Turn | None:
+        """Returns the user's turn that a card shows, or whose answer it shows, if it can be asked again."""
+        turn = self._cards[card]
+        if turn is not None and turn.speaker == "assistant":
+            number, talk = turn.number, turn.talk
+            earlier = (one for one in reversed(self._cards[:card]) if one is not None and one.speaker == "user")
+            turn = next((one for one in earlier if (one.number, one.talk) == (number, talk)), None)
+        return turn if turn is not None and self._askable(turn) else None
 
     def _follow(self, address: str) -> None:
         turn = self._cards[self.view.card_at_cursor()]  # the click has moved the cursor to the link
@@ -380,11 +352,6 @@ class TranscriptPane(QWidget):
 
     def _askable(self, turn: Turn) -> bool:
         return turn.speaker == "user" and bool(turn.text) and not turn.open and self.composer.isEnabled()
-
-    def turn_at(self, place: QPoint) -> Turn | None:
-        """Returns the turn at a point in the view's viewport, or None."""
-        card = self.view.card_at(place)
-        return self._cards[card] if card >= 0 else None
 
     def text(self) -> str:
         """Returns the transcript as plain text, each turn preceded by the speaker's name."""
@@ -399,11 +366,13 @@ class TranscriptPane(QWidget):
             place = self.view.cursorRect().center()
         menu = self.menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._add_actions(menu, self.turn_at(place))
+        self._add_actions(menu, self.view.card_at(place))
         menu.popup(self.view.viewport().mapToGlobal(place))
 
-    def _add_actions(self, menu: QMenu, turn: Turn | None) -> None:
+    def _add_actions(self, menu: QMenu, card: int) -> None:
+        turn, question = (self._cards[card], self._question(card)) if card >= 0 else (None, None)
         words = _words(turn) if turn is not None else ""
+        asked = question.text if question is not None else ""
         copy = menu.addAction(self.tr("&Copy the selection"), self.view.copy)
         copy.setEnabled(self.view.textCursor().hasSelection())
         copy_turn = menu.addAction(self.tr("Copy this &turn"), lambda: _to_clipboard(words))
@@ -415,11 +384,11 @@ class TranscriptPane(QWidget):
         play.setEnabled(turn is not None and not turn.open and self.can_play(turn))
         thoughts = menu.addAction(self.tr("&Show its thoughts"), lambda: self.thoughts_wanted.emit(turn))
         thoughts.setEnabled(turn is not None and turn.speaker == "assistant" and turn.revisions > 0)
-        ask = menu.addAction(self.tr("&Ask this again"), lambda: self.composer.put(words))
-        other = menu.addAction(self.tr("Ask with another &model…"), lambda: self.other_model_wanted.emit(words))
-        edit = menu.addAction(self.tr("&Edit and ask"), lambda: self.composer.edit(words))
+        ask = menu.addAction(self.tr("&Ask this again"), lambda: self.composer.put(asked))
+        other = menu.addAction(self.tr("Ask with another &model…"), lambda: self.other_model_wanted.emit(asked))
+        edit = menu.addAction(self.tr("&Edit and ask"), lambda: self.composer.edit(asked))
         for action in (ask, other, edit):
-            action.setEnabled(turn is not None and self._askable(turn))
+            action.setEnabled(question is not None)
         menu.addSeparator()
         menu.addAction(self.tr("&Find…"), self.find_bar.appear)
 

@@ -235,7 +235,11 @@ class MainWindow(QMainWindow):
         )
         self.system = SystemController(context, self.panels)
         self.first_start: FirstStart | None = None
-        if services.machine is not None and not self.keep.state.first_run_done:
+        if services.machine is not None and self.keep.state.first_run_done:
+            if self.settings.provider == "embedded" and not self.keep.state.better_model_decided:
+                self.offers.look(services.machine)
+                self.offers.offer_better()
+        elif services.machine is not None:
             self.first_start = FirstStart(
                 context,
                 services.machine,

@@ -175,9 +175,27 @@ async def test_a_turn_is_asked_again_by_the_mouse(window: MainWindow, factory: F
     choose(menu_at(window, 0), "Ask this again")
     assert written(factory.session) == ["What is the time?"]
     assert window.transcript.composer.field.text() == "half typed"
-    menu_at(window, 1)
-    assert not offered(window, "Ask this again") and offered(window, "Copy this turn")
-    window.transcript.menu.close()  # type: ignore[union-attr]
+    choose(menu_at(window, 1), "Ask this again")  # from its answer
+    assert written(factory.session) == ["What is the time?"] * 2
+
+
+async def test_what_can_be_done_with_the_last_answer_is_below_it(window: MainWindow, factory: FakeFactory) -> None:
+    actions, view, composer = window.transcript.actions_, window.transcript.view, window.transcript.composer
+    say(window, *spoken(1, "What is the time?", "Noon."))
+    await until(actions.isVisible)
+    box = view.box_of(1)
+    assert box.bottom() < actions.y() + 1 and actions.geometry().bottom() <= view.viewport().height()
+    press(actions, "Copy")
+    assert QApplication.clipboard().text() == "Noon."
+    press(actions, "Ask again")
+    assert written(factory.session) == ["What is the time?"]
+    press(actions, "Edit and ask")
+    assert composer.field.text() == "What is the time?" and composer.field.hasFocus()
+    say(window, e.UserStarted(20, 2), e.TranscriptPartial(20.5, 2, "And", "", 20))
+    assert not actions.isVisible(), "the user is speaking"
+    say(window, *spoken(2, "And now?", "One.", at=21.0))
+    await until(actions.isVisible)
+    assert actions.turn is not None and actions.turn.text == "One."
 
 
 async def test_a_turn_is_asked_again_by_the_menu_key(window: MainWindow, factory: FakeFactory) -> None:

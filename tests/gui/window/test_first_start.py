@@ -301,3 +301,25 @@ async def test_nothing_is_cut_off_at_any_text_size_and_all_is_reached_by_keyboar
         wanted = [control for control in cards.controls if control.isVisible()][:5]
         assert seen == wanted
         assert all(control.accessibleName() for control in cards.controls)
+
+
+async def test_a_better_model_is_offered_at_each_start_until_the_user_has_decided(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    given = desk(FakeMachine(replace(PLAIN, backend=BackendChoice("ollama", "gemma3:4b"))))
+
+    def offers(window: MainWindow) -> list[str]:
+        return [one for one in window.messages.sentences() if "knows far more" in one]
+
+    async with shown(FakeFactory(), Settings.load(path), **given) as window:  # type: ignore[arg-type]
+        typed(window, "Hello.")
+        say(window, e.TranscriptFinal(2.0, 2, "Hello.", 2.0))
+        await until(lambda: offers(window))
+    for decided in (False, True):
+        async with shown(FakeFactory(), Settings.load(path), **given) as window:  # type: ignore[arg-type]
+            assert window.first_start is None
+            await until(lambda: offers(window))
+            row = next(row for row in window.messages.rows if "knows far more" in row.sentence)
+            press(row, "No, thanks" if decided else "Close this message")
+    async with shown(FakeFactory(), Settings.load(path), **given) as window:  # type: ignore[arg-type]
+        await until(lambda: window.manager.session)
+        assert window.offers.better is None and not offers(window)

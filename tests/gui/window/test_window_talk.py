@@ -15,7 +15,7 @@ from app.gui.widgets.formats import dollars, seconds_words, tokens, wait
 from app.gui.window.main_window import MainWindow
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import oracle, say, shown, transcript, until
+from tests.gui.helpers import oracle, press, say, shown, spoken, transcript, until
 from tests.gui.pictures.window import talk
 
 
@@ -46,6 +46,45 @@ async def test_the_assistants_words_grow_and_an_interruption_is_marked(window: M
     say(window, e.AssistantStarted(7, 2, 2), e.AssistantSaid(8, 2, "Yes.", 2))
     say(window, e.AssistantEnded(9, 2, False))
     assert transcript(window)[2] == "KAME\nYes."
+
+
+def unheard(turn: int, at: float) -> list[e.Event]:
+    """The talk button is held and let go, and nothing was understood."""
+    return [
+        e.UserStarted(at, turn),
+        e.TranscriptPartial(at + 0.4, turn, "", "uh", at),
+        e.UserEnded(at + 0.9, turn, at + 0.8, "button"),
+        e.TranscriptFinal(at + 1, turn, "", at + 1),
+    ]
+
+
+async def test_a_turn_in_which_nothing_was_understood_leaves_no_card_and_is_said(window: MainWindow) -> None:
+    button, popover = window.dock.button, window.devices
+    say(window, *unheard(1, 1.0))
+    assert transcript(window) == [] and not window.transcript.has_words
+    assert (button.text(), button.hint) == ("I heard nothing", "speak while the button is down")
+    assert window.messages.rows == []
+    say(window, e.LevelMeasured(7.0, -50.0, -60.0))
+    assert button.text() == "Hold to talk"
+    say(window, *unheard(2, 8.0))
+    assert (button.text(), button.hint) == ("I heard nothing", "check the microphone")
+    press(window.messages.rows[0], "Choose the microphone…")
+    assert popover.isVisible()
+    say(window, *spoken(3, "And now?", at=12.0))
+    assert window.messages.rows == [] and transcript(window)[0].endswith("And now?")
+
+
+async def test_noise_hands_free_says_nothing(window: MainWindow) -> None:
+    window.dock.duplex.click()
+    say(window, *unheard(1, 1.0), *unheard(2, 4.0))
+    assert window.dock.button.text() == "Listening" and window.messages.rows == []
+
+
+async def test_who_talks_while_muted_is_told_and_can_unmute(window: MainWindow) -> None:
+    window.dock.mute.click()
+    say(window, e.MicrophoneMuted(1, True), e.DeviceChanged(2, "microphone", "muted", "Mic", "You are talking."))
+    press(window.messages.rows[0], "Unmute")
+    assert not window.dock.mute.isChecked() and window.messages.rows == []
 
 
 async def test_a_backchannel_is_small(window: MainWindow) -> None:
@@ -209,7 +248,7 @@ async def test_requests_tokens_and_cost_are_told_for_the_talk_and_each_backend(w
     label = window.status.counts
     assert label.text() == ""
     say(window, requested(1, CLAUDE))
-    assert label.text() == "1 request"
+    assert label.text() == ""
     say(
         window,
         e.OracleEnded(2, 1, "superseded", 3),
@@ -219,7 +258,8 @@ async def test_requests_tokens_and_cost_are_told_for_the_talk_and_each_backend(w
         requested(3, LOCAL),
         counted(3, LOCAL, None, exact=False),
     )
-    assert label.text() == "3 requests, 1 cut short · 3.7k tokens · $0.0081 · more of unknown price"
+    assert label.text() == "$0.0081 · more of unknown price"
+    assert window.status.usage_summary() == ("3 requests, 1 cut short · 3.7k tokens · $0.0081 · more of unknown price")
     lines = label.toolTip().splitlines()
     assert lines == [
         "3 requests, of which 1 were cut short by a newer one",
@@ -237,7 +277,7 @@ async def test_requests_tokens_and_cost_are_told_for_the_talk_and_each_backend(w
 
 async def test_a_backend_without_a_price_is_not_free(window: MainWindow) -> None:
     say(window, requested(1, CLAUDE), counted(1, CLAUDE, None))
-    assert window.status.counts.text() == "1 request · 1.2k tokens · price unknown"
+    assert window.status.counts.text() == "price unknown"
     assert oracle(window)[0].endswith("\u20281,200 tokens in, 45 out · no price known")
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from app.audio.devices import microphone, portaudio_library, portaudio_stream
+from app.audio.devices.duplex import MutedTalk
 from app.audio.devices.loudspeaker import Loudspeaker
 from app.audio.devices.microphone import Microphone
 from app.audio.io.base import AudioSource, DeviceError
@@ -58,6 +59,26 @@ def test_mute(fake: FakeSoundDevice) -> None:
         for _ in range(4):
             device.tick(ONES)
         assert mic.read_frame(0.0).all()
+
+
+def test_talking_while_muted_is_counted_and_not_kept(fake: FakeSoundDevice) -> None:
+    with Microphone() as mic:
+        device = fake.streams[0]
+        device.tick(ONES)
+        mic.muted = True
+        for block in (ONES, 0.01 * ONES, ONES):
+            device.tick(block)
+        assert mic.loud_blocks == 2 and not mic.read_frame(0.0).any()
+
+
+def test_talking_while_muted_is_said_once_until_the_microphone_is_unmuted() -> None:
+    talk = MutedTalk()
+    quiet = [talk.heard(True, 2 * frame) for frame in range(100)]  # a noisy room: 2 of 8 blocks are loud
+    assert not any(quiet)
+    assert not any(talk.heard(False, 1_000 + 8 * frame) for frame in range(30))
+    for _ in range(2):
+        assert sum(talk.heard(True, 2_000 + 7 * frame) for frame in range(60)) == 1
+        talk.heard(False, 0)
 
 
 def test_drop_to_newest(fake: FakeSoundDevice) -> None:
