@@ -97,8 +97,12 @@ SHARE_OF_MEMORY = 0.4
 
 def in_time(speed: Speed) -> bool:
     """Returns whether a language model with this speed is fast enough for a conversation."""
-    clause = speed.first + CLAUSE_WORDS / speed.rate if speed.rate > 0 else float("inf")
-    return speed.rate >= LEAST_WORDS_A_SECOND and clause <= MOST_FIRST_CLAUSE
+    return speed.rate >= LEAST_WORDS_A_SECOND and first_clause_seconds(speed) <= MOST_FIRST_CLAUSE
+
+
+def first_clause_seconds(speed: Speed) -> float:
+    """Returns how long a language model with this speed takes until the voice can start."""
+    return speed.first + CLAUSE_WORDS / speed.rate if speed.rate > 0 else float("inf")
 
 
 def best_language_model(

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from app.models.selection import (
     Speed,
     best_language_model,
     expected_speed,
+    first_clause_seconds,
     in_time,
     keep_speed,
     language_model_here,
@@ -32,7 +34,13 @@ from app.session.control import UserError
 from app.stt.base import TranscriberError
 from app.tts.base import VoiceError
 
+SMALLEST = DEFAULTS["llm"]
+"""The smallest language model, which comes with the app."""
 MEASURED = ("llm", "stt", "tts")
+INSTANT_SECONDS = 1.0
+"""A language model whose voice can start within this time is called instant: no filler phrase is needed."""
+Pace = Literal["", "instant", "quick", "slow"]
+"""How fast a model is on this machine. `slow`: too slow for a conversation; empty if not known."""
 _MEASURE_ERRORS = (BackendError, ModelError, TranscriberError, VoiceError, OSError, RuntimeError)
 _log = logging.getLogger(__name__)
 
@@ -52,7 +60,8 @@ class ModelView:
 
     - `languages`: two-letter codes, or "*" for many languages.
     - `state`: "installed" means that the model came with the app and can't be removed.
-    - `speed`: the speed measured on this machine, as text; empty if not measured yet.
+    - `speed`: the speed on this machine, as text; empty if not known. `estimated`: whether it was not measured, but
+      estimated from that of another model. `pace`: the same in a word.
     - `right`: the number of correct answers to the 120 questions of `bench facts`; 0 if not measured.
     - `fits`: a user-facing reason not to use the model on this machine, or empty.
     - `default`: whether it is used if the user hasn't chosen a model.
@@ -72,6 +81,8 @@ class ModelView:
     fits: str = ""
     default: bool = False
     voices: tuple[VoiceView, ...] = ()
+    estimated: bool = False
+    pace: Pace = ""
 
     @property
     def usable(self) -> bool:
@@ -112,11 +123,17 @@ class ModelService:
         with self._measuring:
             if smallest.key not in load_speeds() and is_here(smallest.key):
                 self._measure(smallest)
-        speeds, memory = load_speeds(), memory_bytes()
-        found = best_language_model(catalogue().values(), speeds, memory, "" if language == "auto" else language)
-        if found is None or found.key == smallest.key:
+        best = self.recommended(language)
+        if best in ("", smallest.key):
             return None
-        return _view(found, speeds, memory, {**DEFAULTS, "llm": language_model_here()}.values())
+        return next(view for view in self.models() if view.key == best)
+
+    def recommended(self, language: str) -> str:
+        """Returns the key of the best language model that runs fast enough on this machine; empty if not known."""
+        found = best_language_model(
+            catalogue().values(), load_speeds(), memory_bytes(), "" if language == "auto" else language
+        )
+        return found.key if found is not None else ""
 
     def get(self, key: str, report: Callable[[str, float], None], cancelled: threading.Event) -> None:
         """Downloads a model and measures its speed; `report` is called with a status message and the fraction done."""
@@ -168,7 +185,9 @@ def _as_user_errors() -> Iterator[None]:
 
 
 def _view(model: Model, speeds: dict[str, Speed], memory: int, usual: Collection[str]) -> ModelView:
-    measured = speeds.get(model.key)
+    estimated = model.kind == "llm" and model.key not in speeds
+    speed = expected_speed(model, speeds) if estimated else speeds.get(model.key)
+    pace = _pace(model, speed) if speed is not None else ""
     return ModelView(
         model.key,
         model.kind,
@@ -177,23 +196,31 @@ def _view(model: Model, speeds: dict[str, Speed], memory: int, usual: Collection
         model.bytes,
         model.licence,
         state_of(model),
-        measured.words(model.kind) if measured is not None else "",
+        speed.words(model.kind) if speed is not None else "",
         model.right,
         model.note,
-        _fits(model, speeds, memory),
+        _fits(model, memory, speed, estimated=estimated),
         model.key in usual,
         tuple(VoiceView(f"{model.key}/{voice.name}", voice.label, voice.language) for voice in model.voices),
+        estimated and speed is not None,
+        pace,
     )
 
 
-def _fits(model: Model, speeds: dict[str, Speed], memory: int) -> str:
-    """Returns a user-facing reason not to use a language model on this machine, or an empty string."""
-    if model.kind != "llm":
-        return ""
+def _fits(model: Model, memory: int, speed: Speed | None, *, estimated: bool) -> str:
+    """Returns a user-facing reason not to use a model on this machine, or an empty string."""
     if memory and model.memory > memory * SHARE_OF_MEMORY:
         return f"It takes {model.memory / 1e9:.1f} GB of memory, and this machine has {memory / 1e9:.0f}."
-    speed = expected_speed(model, speeds)
-    if speed is not None and not in_time(speed):
-        guessed = "" if model.key in speeds else "probably "
-        return f"This machine is {guessed}too slow for it: {speed.rate:.1f} words a second."
+    if model.kind == "llm" and speed is not None and not in_time(speed):
+        return f"This machine is {'probably ' if estimated else ''}too slow for it: {speed.rate:.1f} words a second."
     return ""
+
+
+def _pace(model: Model, speed: Speed) -> Pace:
+    from app.stt.selection import SLOWEST_PASS
+    from app.tts.voices import LEAST_RATE
+
+    if model.kind == "llm" and in_time(speed):
+        return "instant" if first_clause_seconds(speed) <= INSTANT_SECONDS else "quick"
+    quick = {"stt": speed.first <= SLOWEST_PASS, "tts": speed.rate >= LEAST_RATE}
+    return "quick" if quick.get(model.kind, False) else "slow"

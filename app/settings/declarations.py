@@ -61,6 +61,7 @@ class Settings(TalkSettings):
         tr("Talks while another window has the keyboard; empty for none."),
         "keys",
         hint="keys",
+        other_words=tr("shortcut, push to talk"),
     )
     mute_hotkey: str = setting(
         "Ctrl+Alt+Shift+M",
@@ -68,6 +69,7 @@ class Settings(TalkSettings):
         tr("Mutes the microphone while another window has the keyboard; empty for none."),
         "keys",
         hint="keys",
+        other_words=tr("shortcut"),
     )
 
     window_language: str = setting(
@@ -77,6 +79,7 @@ class Settings(TalkSettings):
         "look",
         effect="start",
         words={"system": tr("Like the system"), "en": tr("English"), "de": tr("German")},
+        other_words=tr("interface, locale"),
     )
     theme: str = setting(
         "system",
@@ -89,6 +92,7 @@ class Settings(TalkSettings):
             "dark": tr("Dark"),
             "contrast": tr("High contrast"),
         },
+        other_words=tr("colours, appearance, mode, night"),
     )
     accent: str = setting(
         "teal",
@@ -105,6 +109,7 @@ class Settings(TalkSettings):
             "green": tr("Green"),
             "graphite": tr("Graphite"),
         },
+        other_words=tr("colours"),
     )
     font_scale: int = setting(
         100,
@@ -115,9 +120,16 @@ class Settings(TalkSettings):
         highest=200,
         step=10,
         unit="%",
+        other_words=tr("font, letters, zoom"),
+        less=tr("Smaller, decrease, zoom out"),
+        more=tr("Larger, bigger, increase, zoom in"),
     )
     reduced_motion: bool = setting(
-        False, tr("Reduced motion"), tr("Nothing slides, pulses or fades: changes appear immediately."), "look"
+        False,
+        tr("Reduced motion"),
+        tr("Nothing slides, pulses or fades: changes appear immediately."),
+        "look",
+        other_words=tr("animations"),
     )
     oracle_earlier: bool = setting(
         False,
@@ -137,6 +149,7 @@ class Settings(TalkSettings):
         tr("Start at login"),
         tr("KAME starts when you log in: in the tray where its icon is switched on, else with its window minimised."),
         "start",
+        other_words=tr("autostart, boot"),
     )
 
     tray_icon: bool = setting(
@@ -144,12 +157,14 @@ class Settings(TalkSettings):
         tr("Icon in the tray"),
         tr("Shows whether KAME listens, speaks or is muted, and has a menu to talk and to mute."),
         "start",
+        other_words=tr("menu bar, background"),
     )
     close_to_tray: bool = setting(
         False,
         tr("Stay in the tray"),
         tr("Closing the window hides it, and the conversation continues. The icon's menu shows it again, or quits."),
         "start",
+        other_words=tr("background, hide"),
     )
     notify_answers: bool = setting(
         True,
@@ -159,6 +174,7 @@ class Settings(TalkSettings):
             "a conversation that is not kept. It needs the icon in the tray."
         ),
         "start",
+        other_words=tr("notifications, alerts"),
     )
 
     precision: str = setting(
@@ -199,6 +215,7 @@ class Settings(TalkSettings):
         tr("Keeps conversations on this machine: what was said, not its sound."),
         "history",
         effect="talk",
+        other_words=tr("history, private, incognito"),
     )
     keep_recordings: bool = setting(
         False,
@@ -206,6 +223,7 @@ class Settings(TalkSettings):
         tr("Also saves the sound and the events of each conversation on this machine. Otherwise no sound is kept."),
         "history",
         effect="talk",
+        other_words=tr("record, sound"),
     )
 
     check_updates: bool = setting(
@@ -216,6 +234,7 @@ class Settings(TalkSettings):
             "is sent. While this is off, nothing is asked."
         ),
         "updates",
+        other_words=tr("updates, upgrade"),
     )
 
     weights_folder: str = setting(

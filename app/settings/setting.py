@@ -43,6 +43,8 @@ class Setting:
     - `words`: the labels of the choices, keyed by value.
     - `lowest`, `highest`, `step`, `unit`: the range, increment and unit of a number.
     - `special`: a value at or below `lowest` that has a special meaning, and the label for it.
+    - `other_words`: what else users call it, separated by commas, closest first.
+    - `less`, `more`: what a step down and a step up are called; the first word is shown, the others are only searched.
     """
 
     default: Any
@@ -59,6 +61,9 @@ class Setting:
     special: tuple[float, str] | None = None
     place: Place = "dialog"
     name: str = ""
+    other_words: str = ""
+    less: str = ""
+    more: str = ""
 
     @property
     def choices(self) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ class TalkSettings:
             "moshi": tr("Moshi"),
             "remote": tr("Voice server"),
         },
+        other_words=tr("kame, moshi, front-end"),
     )
     voice_server: str = setting(
         "",
@@ -46,6 +47,7 @@ class TalkSettings:
         tr("When the model starts to work on the answer."),
         "talk",
         words={"thinking": tr("While I speak"), "after": tr("When I finish")},
+        other_words=tr("thinking, mode"),
     )
     patience: int = setting(
         5,
@@ -58,6 +60,9 @@ class TalkSettings:
         hint="slider",
         lowest=0,
         highest=10,
+        other_words=tr("pauses, wait"),
+        less=tr("Shorter"),
+        more=tr("Longer"),
     )
     openings: bool = setting(
         True,
@@ -67,9 +72,14 @@ class TalkSettings:
             "second."
         ),
         "talk",
+        other_words=tr("hmm, let me think"),
     )
     duplex: bool = setting(
-        False, tr("Hands-free"), tr("Your voice alone starts and ends your turns, without the talk button."), "talk"
+        False,
+        tr("Hands-free"),
+        tr("Your voice alone starts and ends your turns, without the talk button."),
+        "talk",
+        other_words=tr("conversation mode, always listening"),
     )
     talk_mode: str = setting(
         "hold",
@@ -77,6 +87,7 @@ class TalkSettings:
         tr("How the talk button and its keys are used."),
         "talk",
         words={"hold": tr("Hold it while you talk"), "toggle": tr("Press once to talk, once to end")},
+        other_words=tr("push to talk"),
     )
 
     language: str = setting(
@@ -96,6 +107,7 @@ class TalkSettings:
             "it": tr("Italian"),
             "auto": tr("Detect"),
         },
+        other_words=tr("translate, translation"),
     )
     recogniser: str = setting(
         "",
@@ -103,6 +115,7 @@ class TalkSettings:
         tr("The model that hears you; empty for the app's choice for your language."),
         "recognition",
         hint="model",
+        other_words=tr("transcription, dictation, hearing"),
     )
     voice: str = setting(
         "",
@@ -110,6 +123,7 @@ class TalkSettings:
         tr("The voice that answers; empty for the app's choice for your language."),
         "speech",
         hint="model",
+        other_words=tr("speaker, accent"),
     )
     speech_rate: int = setting(
         100,
@@ -121,6 +135,9 @@ class TalkSettings:
         highest=200,
         step=10,
         unit="%",
+        other_words=tr("speed, pace"),
+        less=tr("Slower"),
+        more=tr("Faster, quicker"),
     )
     speech_volume: int = setting(
         100,
@@ -132,6 +149,9 @@ class TalkSettings:
         highest=200,
         step=10,
         unit="%",
+        other_words=tr("loudness"),
+        less=tr("Quieter"),
+        more=tr("Louder"),
     )
 
     provider: str = setting(
@@ -182,6 +202,7 @@ class TalkSettings:
         "answers",
         effect="talk",
         hint="lines",
+        other_words=tr("system prompt, instructions, role"),
     )
     temperature: float = setting(
         -1.0,
@@ -193,6 +214,7 @@ class TalkSettings:
         highest=2,
         step=0.05,
         special=(-1, tr("the model's own")),
+        other_words=tr("creativity"),
     )
     answer_length: str = setting(
         "medium",
@@ -201,6 +223,7 @@ class TalkSettings:
         "answers",
         effect="talk",
         words={"short": tr("A sentence or two"), "medium": tr("A few sentences"), "long": tr("As long as it takes")},
+        other_words=tr("brief, detailed"),
     )
     tools: str = setting(
         "",
@@ -209,6 +232,7 @@ class TalkSettings:
         "tools",
         effect="talk",
         hint="lines",
+        other_words=tr("functions, calculator, mcp"),
     )
     tool_folders: str = setting(
         "",
@@ -228,6 +252,7 @@ class TalkSettings:
         step=0.1,
         unit="$",
         special=(0, tr("no limit")),
+        other_words=tr("cost, money, budget"),
     )
 
     microphone: str = setting(
@@ -236,6 +261,7 @@ class TalkSettings:
         tr("What you speak into. It can be changed during a conversation."),
         "devices",
         hint="device",
+        other_words=tr("input"),
     )
     loudspeaker: str = setting(
         "",
@@ -243,6 +269,7 @@ class TalkSettings:
         tr("What speaks to you. It can be changed during a conversation."),
         "devices",
         hint="device",
+        other_words=tr("output, headphones"),
     )
     echo_cancellation: bool = setting(
         True,

@@ -188,6 +188,10 @@
         <translation>Das Wichtigste</translation>
     </message>
     <message>
+        <source>Faster, quicker</source>
+        <translation>Schneller, flotter</translation>
+    </message>
+    <message>
         <source>Filler phrases</source>
         <translation>Füllsätze</translation>
     </message>
@@ -328,6 +332,10 @@
         <translation>Sprache der Gespräche</translation>
     </message>
     <message>
+        <source>Larger, bigger, increase, zoom in</source>
+        <translation>Größer, vergrößern, zoomen</translation>
+    </message>
+    <message>
         <source>Length</source>
         <translation>Länge</translation>
     </message>
@@ -346,6 +354,14 @@
     <message>
         <source>Log</source>
         <translation>Protokoll</translation>
+    </message>
+    <message>
+        <source>Longer</source>
+        <translation>Länger</translation>
+    </message>
+    <message>
+        <source>Louder</source>
+        <translation>Lauter</translation>
     </message>
     <message>
         <source>Loudspeaker</source>
@@ -428,6 +444,10 @@
         <translation>Über Antworten benachrichtigen</translation>
     </message>
     <message>
+        <source>Off</source>
+        <translation>Aus</translation>
+    </message>
+    <message>
         <source>Ollama</source>
         <translation>Ollama</translation>
     </message>
@@ -438,6 +458,10 @@
     <message>
         <source>Ollama server</source>
         <translation>Ollama-Server</translation>
+    </message>
+    <message>
+        <source>On</source>
+        <translation>An</translation>
     </message>
     <message>
         <source>Only for this conversation</source>
@@ -492,6 +516,10 @@
         <translation>Verarbeitung des Mikrofontons</translation>
     </message>
     <message>
+        <source>Quieter</source>
+        <translation>Leiser</translation>
+    </message>
+    <message>
         <source>Reduced motion</source>
         <translation>Weniger Bewegung</translation>
     </message>
@@ -528,8 +556,20 @@
         <translation>Server und API-Schlüssel</translation>
     </message>
     <message>
+        <source>Shorter</source>
+        <translation>Kürzer</translation>
+    </message>
+    <message>
         <source>Shows whether KAME listens, speaks or is muted, and has a menu to talk and to mute.</source>
         <translation>Zeigt, ob KAME zuhört, spricht oder stumm ist, und hat ein Menü zum Sprechen und Stummschalten.</translation>
+    </message>
+    <message>
+        <source>Slower</source>
+        <translation>Langsamer</translation>
+    </message>
+    <message>
+        <source>Smaller, decrease, zoom out</source>
+        <translation>Kleiner, verkleinern</translation>
     </message>
     <message>
         <source>Sound</source>
@@ -784,12 +824,76 @@
         <translation>Sprache des Fensters</translation>
     </message>
     <message>
+        <source>With the next conversation</source>
+        <translation>Mit dem nächsten Gespräch</translation>
+    </message>
+    <message>
+        <source>With the next start</source>
+        <translation>Beim nächsten Start</translation>
+    </message>
+    <message>
         <source>Your voice alone starts and ends your turns, without the talk button.</source>
         <translation>Deine Stimme allein beginnt und beendet deine Redebeiträge, ohne Sprechtaste.</translation>
     </message>
     <message>
+        <source>animations</source>
+        <translation>Animationen</translation>
+    </message>
+    <message>
+        <source>autostart, boot</source>
+        <translation>Autostart, hochfahren</translation>
+    </message>
+    <message>
+        <source>background, hide</source>
+        <translation>Hintergrund, verstecken</translation>
+    </message>
+    <message>
         <source>bf16, for 24 GB</source>
         <translation>bf16, für 24 GB</translation>
+    </message>
+    <message>
+        <source>brief, detailed</source>
+        <translation>kurz, ausführlich</translation>
+    </message>
+    <message>
+        <source>colours</source>
+        <translation>Farben</translation>
+    </message>
+    <message>
+        <source>colours, appearance, mode, night</source>
+        <translation>Farben, Aussehen, Modus, Nacht, dunkel, hell</translation>
+    </message>
+    <message>
+        <source>conversation mode, always listening</source>
+        <translation>Gesprächsmodus, immer zuhören</translation>
+    </message>
+    <message>
+        <source>cost, money, budget</source>
+        <translation>Kosten, Geld, Budget</translation>
+    </message>
+    <message>
+        <source>creativity</source>
+        <translation>Kreativität</translation>
+    </message>
+    <message>
+        <source>font, letters, zoom</source>
+        <translation>Schrift, Buchstaben, Zoom</translation>
+    </message>
+    <message>
+        <source>functions, calculator, mcp</source>
+        <translation>Funktionen, Rechner, MCP</translation>
+    </message>
+    <message>
+        <source>history, private, incognito</source>
+        <translation>Verlauf, privat, inkognito</translation>
+    </message>
+    <message>
+        <source>hmm, let me think</source>
+        <translation>hm, lass mich überlegen</translation>
+    </message>
+    <message>
+        <source>input</source>
+        <translation>Eingang</translation>
     </message>
     <message>
         <source>int4, for 8 GB</source>
@@ -800,12 +904,88 @@
         <translation>int8, für 12 bis 16 GB</translation>
     </message>
     <message>
+        <source>interface, locale</source>
+        <translation>Oberfläche, Sprache</translation>
+    </message>
+    <message>
+        <source>kame, moshi, front-end</source>
+        <translation>KAME, Moshi, Front-End</translation>
+    </message>
+    <message>
+        <source>loudness</source>
+        <translation>Lautstärke</translation>
+    </message>
+    <message>
+        <source>menu bar, background</source>
+        <translation>Menüleiste, Hintergrund</translation>
+    </message>
+    <message>
         <source>no limit</source>
         <translation>keine Grenze</translation>
     </message>
     <message>
+        <source>notifications, alerts</source>
+        <translation>Benachrichtigungen, Hinweise</translation>
+    </message>
+    <message>
+        <source>output, headphones</source>
+        <translation>Ausgang, Kopfhörer</translation>
+    </message>
+    <message>
+        <source>pauses, wait</source>
+        <translation>Pausen, warten</translation>
+    </message>
+    <message>
+        <source>push to talk</source>
+        <translation>Sprechtaste</translation>
+    </message>
+    <message>
+        <source>record, sound</source>
+        <translation>aufnehmen, Ton</translation>
+    </message>
+    <message>
+        <source>shortcut</source>
+        <translation>Tastenkürzel</translation>
+    </message>
+    <message>
+        <source>shortcut, push to talk</source>
+        <translation>Tastenkürzel, Sprechtaste</translation>
+    </message>
+    <message>
+        <source>speaker, accent</source>
+        <translation>Sprecher, Akzent</translation>
+    </message>
+    <message>
+        <source>speed, pace</source>
+        <translation>Geschwindigkeit, Tempo</translation>
+    </message>
+    <message>
+        <source>system prompt, instructions, role</source>
+        <translation>Systemprompt, Anweisungen, Rolle</translation>
+    </message>
+    <message>
         <source>the model&apos;s own</source>
         <translation>Vorgabe des Modells</translation>
+    </message>
+    <message>
+        <source>thinking, mode</source>
+        <translation>Denken, Modus</translation>
+    </message>
+    <message>
+        <source>tiny, for trying out</source>
+        <translation>winzig, zum Ausprobieren</translation>
+    </message>
+    <message>
+        <source>transcription, dictation, hearing</source>
+        <translation>Transkription, Diktat, Hören</translation>
+    </message>
+    <message>
+        <source>translate, translation</source>
+        <translation>übersetzen, Übersetzung</translation>
+    </message>
+    <message>
+        <source>updates, upgrade</source>
+        <translation>Updates, aktualisieren</translation>
     </message>
     <message>
         <source>“{0}” can&apos;t be a hotkey. Choose a letter, a digit or a function key, with Ctrl or Alt.</source>
@@ -950,6 +1130,32 @@
     </message>
 </context>
 <context>
+    <name>BoothStrip</name>
+    <message>
+        <source>Favourites</source>
+        <translation>Favoriten</translation>
+    </message>
+    <message>
+        <source>Mark models with a star in the list of models: they appear here.</source>
+        <translation>Markiere Modelle in der Modellliste mit einem Stern: Sie erscheinen hier.</translation>
+    </message>
+    <message>
+        <source>Move to the other screen</source>
+        <translation>Auf den anderen Bildschirm</translation>
+    </message>
+</context>
+<context>
+    <name>Chip</name>
+    <message>
+        <source>{0} …</source>
+        <translation>{0} …</translation>
+    </message>
+    <message>
+        <source>{0}: {1}</source>
+        <translation>{0}: {1}</translation>
+    </message>
+</context>
+<context>
     <name>Choice</name>
     <message>
         <source>Automatic</source>
@@ -986,6 +1192,10 @@
 <context>
     <name>CommandPalette</name>
     <message>
+        <source>Ask KAME: “{0}”</source>
+        <translation>KAME fragen: „{0}“</translation>
+    </message>
+    <message>
         <source>Commands</source>
         <translation>Befehle</translation>
     </message>
@@ -994,16 +1204,16 @@
         <translation>Gefundene Befehle</translation>
     </message>
     <message>
-        <source>No match.</source>
-        <translation>Kein Treffer.</translation>
+        <source>Search commands, settings, conversations and models, or ask KAME</source>
+        <translation>Befehle, Einstellungen, Gespräche und Modelle suchen oder KAME fragen</translation>
     </message>
     <message>
-        <source>Search commands, settings, conversations and models</source>
-        <translation>Befehle, Einstellungen, Gespräche und Modelle suchen</translation>
+        <source>Search, or ask KAME</source>
+        <translation>Suchen oder KAME fragen</translation>
     </message>
     <message>
-        <source>Search commands, settings, conversations, models</source>
-        <translation>Befehle, Einstellungen, Gespräche, Modelle suchen</translation>
+        <source>on</source>
+        <translation>an</translation>
     </message>
 </context>
 <context>
@@ -1011,6 +1221,14 @@
     <message>
         <source>&amp;About KAME</source>
         <translation>Über &amp;KAME</translation>
+    </message>
+    <message>
+        <source>&amp;Add files…</source>
+        <translation>D&amp;ateien hinzufügen…</translation>
+    </message>
+    <message>
+        <source>&amp;Booth: favourites as large buttons</source>
+        <translation>Messes&amp;tand: Favoriten als große Knöpfe</translation>
     </message>
     <message>
         <source>&amp;Conversation</source>
@@ -1089,24 +1307,72 @@
         <translation>&amp;Einstellungen…</translation>
     </message>
     <message>
+        <source>&amp;Tool servers…</source>
+        <translation>Werkzeugser&amp;ver…</translation>
+    </message>
+    <message>
         <source>&amp;View</source>
         <translation>&amp;Ansicht</translation>
+    </message>
+    <message>
+        <source>Bring back what was deleted</source>
+        <translation>Gelöschtes zurückholen</translation>
+    </message>
+    <message>
+        <source>Bring back what you sent before</source>
+        <translation>Zuletzt Gesendetes zurückholen</translation>
+    </message>
+    <message>
+        <source>C&amp;hoose a model…</source>
+        <translation>Modell &amp;wählen…</translation>
     </message>
     <message>
         <source>C&amp;ommands…</source>
         <translation>&amp;Befehle…</translation>
     </message>
     <message>
+        <source>Close a list or a message</source>
+        <translation>Liste oder Meldung schließen</translation>
+    </message>
+    <message>
         <source>Co&amp;mpare…</source>
         <translation>Ver&amp;gleichen…</translation>
+    </message>
+    <message>
+        <source>De&amp;lete this conversation</source>
+        <translation>Dieses Gespräch &amp;löschen</translation>
+    </message>
+    <message>
+        <source>Delete it</source>
+        <translation>Löschen</translation>
     </message>
     <message>
         <source>En&amp;d conversation</source>
         <translation>&amp;Gespräch beenden</translation>
     </message>
     <message>
+        <source>Go to the item before or after</source>
+        <translation>Zum Eintrag davor oder danach</translation>
+    </message>
+    <message>
+        <source>In the list of conversations</source>
+        <translation>In der Gesprächsliste</translation>
+    </message>
+    <message>
+        <source>In the list of models</source>
+        <translation>In der Modellliste</translation>
+    </message>
+    <message>
+        <source>In the timeline</source>
+        <translation>In der Zeitleiste</translation>
+    </message>
+    <message>
         <source>Ke&amp;ys</source>
         <translation>&amp;Tasten</translation>
+    </message>
+    <message>
+        <source>Make it a favourite, or no longer</source>
+        <translation>Zum Favoriten machen, oder nicht mehr</translation>
     </message>
     <message>
         <source>Menus</source>
@@ -1117,6 +1383,22 @@
         <translation>Mod&amp;elle und Server …</translation>
     </message>
     <message>
+        <source>Open the conversation</source>
+        <translation>Gespräch öffnen</translation>
+    </message>
+    <message>
+        <source>Pause it, or follow the conversation again</source>
+        <translation>Anhalten, oder dem Gespräch wieder folgen</translation>
+    </message>
+    <message>
+        <source>Pin it, or no longer</source>
+        <translation>Anheften, oder nicht mehr</translation>
+    </message>
+    <message>
+        <source>Rename it</source>
+        <translation>Umbenennen</translation>
+    </message>
+    <message>
         <source>S&amp;ound…</source>
         <translation>&amp;Ton…</translation>
     </message>
@@ -1125,16 +1407,56 @@
         <translation>&amp;Zum Vergleichsmodell wechseln</translation>
     </message>
     <message>
+        <source>Send the message</source>
+        <translation>Nachricht senden</translation>
+    </message>
+    <message>
+        <source>Show these keys, while you are not typing</source>
+        <translation>Diese Tasten zeigen, wenn du gerade nicht tippst</translation>
+    </message>
+    <message>
         <source>St&amp;yle and tools…</source>
         <translation>Stil und &amp;Werkzeuge…</translation>
     </message>
     <message>
-        <source>devices, microphone, loudspeaker, echo, volume</source>
-        <translation type="unfinished"></translation>
+        <source>Start a new line</source>
+        <translation>Neue Zeile beginnen</translation>
     </message>
     <message>
-        <source>download, key, ollama, connect, address, delete</source>
-        <translation type="unfinished"></translation>
+        <source>Sto&amp;p speaking</source>
+        <translation>Aufhören zu s&amp;prechen</translation>
+    </message>
+    <message>
+        <source>Typing</source>
+        <translation>Tippen</translation>
+    </message>
+    <message>
+        <source>Use a favourite, also outside the list</source>
+        <translation>Favoriten verwenden, auch außerhalb der Liste</translation>
+    </message>
+    <message>
+        <source>Use the model</source>
+        <translation>Modell verwenden</translation>
+    </message>
+    <message>
+        <source>Zoom in or out</source>
+        <translation>Vergrößern oder verkleinern</translation>
+    </message>
+    <message>
+        <source>attach, document, upload, PDF</source>
+        <translation>anhängen, Dokument, hochladen, PDF</translation>
+    </message>
+    <message>
+        <source>demo, swap, switch, fair, show</source>
+        <translation>Vorführung, wechseln, tauschen, Messe, zeigen</translation>
+    </message>
+    <message>
+        <source>devices, microphone, loudspeaker, echo</source>
+        <translation>Geräte, Mikrofon, Lautsprecher, Echo</translation>
+    </message>
+    <message>
+        <source>download, delete, key, ollama, connect, address</source>
+        <translation>herunterladen, löschen, Schlüssel, Ollama, verbinden, Adresse</translation>
     </message>
     <message>
         <source>errors, report, diagnostics</source>
@@ -1145,40 +1467,60 @@
         <translation>verlassen, schließen</translation>
     </message>
     <message>
-        <source>hang up, close the microphone</source>
-        <translation type="unfinished"></translation>
+        <source>hand over, swap</source>
+        <translation>übergeben, tauschen</translation>
     </message>
     <message>
         <source>help, manual, documentation</source>
         <translation>Hilfe, Handbuch, Dokumentation</translation>
     </message>
     <message>
+        <source>history, sidebar, chats</source>
+        <translation>Verlauf, Seitenleiste, Chats</translation>
+    </message>
+    <message>
+        <source>interrupt, be quiet, silence</source>
+        <translation>unterbrechen, still sein, Ruhe</translation>
+    </message>
+    <message>
+        <source>mcp, plug-ins, connectors</source>
+        <translation>MCP, Plug-ins, Konnektoren</translation>
+    </message>
+    <message>
         <source>open, load</source>
         <translation>öffnen, laden</translation>
     </message>
     <message>
-        <source>options, preferences</source>
-        <translation type="unfinished"></translation>
+        <source>options, preferences, reset</source>
+        <translation>Optionen, Vorlieben, zurücksetzen</translation>
     </message>
     <message>
         <source>palette</source>
         <translation>Palette</translation>
     </message>
     <message>
-        <source>persona, prompt, instructions, mcp, limit</source>
-        <translation type="unfinished"></translation>
+        <source>persona, prompt, instructions, limit</source>
+        <translation>Rolle, Prompt, Anweisungen, Grenze</translation>
     </message>
     <message>
         <source>record</source>
         <translation>aufnehmen</translation>
     </message>
     <message>
+        <source>remove, erase, forget</source>
+        <translation>entfernen, vergessen</translation>
+    </message>
+    <message>
+        <source>reset, start over, clear</source>
+        <translation>zurücksetzen, von vorn, leeren</translation>
+    </message>
+    <message>
         <source>revisions, oracle</source>
         <translation>Überarbeitungen, Orakel</translation>
     </message>
     <message>
-        <source>save, download, share, subtitles</source>
-        <translation type="unfinished"></translation>
+        <source>save, share, subtitles</source>
+        <translation>speichern, teilen, Untertitel</translation>
     </message>
     <message>
         <source>search</source>
@@ -1201,20 +1543,28 @@
         <translation>stumm, taub</translation>
     </message>
     <message>
-        <source>slow, speed, delay, response time</source>
-        <translation type="unfinished"></translation>
+        <source>slow, delay, response time, speed</source>
+        <translation>langsam, Verzögerung, Antwortzeit, Geschwindigkeit</translation>
     </message>
     <message>
         <source>small, compact, always on top</source>
         <translation>klein, kompakt, immer im Vordergrund</translation>
     </message>
     <message>
-        <source>start over, reset, clear</source>
-        <translation type="unfinished"></translation>
+        <source>stop, hang up, close the microphone</source>
+        <translation>stopp, auflegen, Mikrofon schließen</translation>
     </message>
     <message>
-        <source>swap, hand over</source>
-        <translation type="unfinished"></translation>
+        <source>swap, switch, change, another</source>
+        <translation>tauschen, wechseln, ändern, anderes</translation>
+    </message>
+    <message>
+        <source>thoughts, answers</source>
+        <translation>Gedanken, Antworten</translation>
+    </message>
+    <message>
+        <source>timeline, requests, why</source>
+        <translation>Zeitleiste, Anfragen, warum</translation>
     </message>
     <message>
         <source>version, licence</source>
@@ -2493,82 +2843,193 @@
     </message>
 </context>
 <context>
+    <name>LocalCard</name>
+    <message>
+        <source>&amp;Check the files</source>
+        <translation>Dateien &amp;prüfen</translation>
+    </message>
+    <message>
+        <source>&amp;Let the app choose</source>
+        <translation>Die App wählen &amp;lassen</translation>
+    </message>
+    <message>
+        <source>&amp;Remove from this machine</source>
+        <translation>Von diesem Rechner &amp;entfernen</translation>
+    </message>
+    <message>
+        <source>About {0}</source>
+        <translation>Über {0}</translation>
+    </message>
+    <message>
+        <source>Came with the app</source>
+        <translation>Mit der App geliefert</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Cancel the download of {0}</source>
+        <translation>Herunterladen von {0} abbrechen</translation>
+    </message>
+    <message>
+        <source>Does not fit</source>
+        <translation>Passt nicht</translation>
+    </message>
+    <message>
+        <source>Download</source>
+        <translation>Herunterladen</translation>
+    </message>
+    <message>
+        <source>Download of {0}</source>
+        <translation>Herunterladen von {0}</translation>
+    </message>
+    <message>
+        <source>Download {0}</source>
+        <translation>{0} herunterladen</translation>
+    </message>
+    <message>
+        <source>Estimated from another model: {0}</source>
+        <translation>Geschätzt nach einem anderen Modell: {0}</translation>
+    </message>
+    <message>
+        <source>Fits in memory</source>
+        <translation>Passt in den Speicher</translation>
+    </message>
+    <message>
+        <source>Fits this machine</source>
+        <translation>Passt zu diesem Rechner</translation>
+    </message>
+    <message>
+        <source>How fast it is here is not known to be enough.</source>
+        <translation>Ob es hier schnell genug ist, ist nicht bekannt.</translation>
+    </message>
+    <message>
+        <source>In use</source>
+        <translation>In Gebrauch</translation>
+    </message>
+    <message>
+        <source>Instant</source>
+        <translation>Sofort</translation>
+    </message>
+    <message>
+        <source>Measured here: {0}</source>
+        <translation>Hier gemessen: {0}</translation>
+    </message>
+    <message>
+        <source>More about {0}</source>
+        <translation>Mehr zu {0}</translation>
+    </message>
+    <message>
+        <source>Needs a graphics card</source>
+        <translation>Braucht eine Grafikkarte</translation>
+    </message>
+    <message>
+        <source>Note on {0}</source>
+        <translation>Hinweis zu {0}</translation>
+    </message>
+    <message>
+        <source>On this machine</source>
+        <translation>Auf diesem Rechner</translation>
+    </message>
+    <message>
+        <source>Partly here</source>
+        <translation>Teilweise hier</translation>
+    </message>
+    <message>
+        <source>Play</source>
+        <translation>Abspielen</translation>
+    </message>
+    <message>
+        <source>Play a sample of {0}</source>
+        <translation>Eine Probe von {0} abspielen</translation>
+    </message>
+    <message>
+        <source>Quick</source>
+        <translation>Schnell</translation>
+    </message>
+    <message>
+        <source>Recommended</source>
+        <translation>Empfohlen</translation>
+    </message>
+    <message>
+        <source>Slow</source>
+        <translation>Langsam</translation>
+    </message>
+    <message>
+        <source>State of the download</source>
+        <translation>Stand des Herunterladens</translation>
+    </message>
+    <message>
+        <source>Use</source>
+        <translation>Verwenden</translation>
+    </message>
+    <message>
+        <source>Use {0}</source>
+        <translation>{0} verwenden</translation>
+    </message>
+    <message>
+        <source>Voice of {0}</source>
+        <translation>Stimme von {0}</translation>
+    </message>
+    <message>
+        <source>many languages</source>
+        <translation>viele Sprachen</translation>
+    </message>
+    <message>
+        <source>{0} GB</source>
+        <translation>{0} GB</translation>
+    </message>
+    <message>
+        <source>{0} MB</source>
+        <translation>{0} MB</translation>
+    </message>
+    <message>
+        <source>{0} of 120 facts right</source>
+        <translation>{0} von 120 Fakten richtig</translation>
+    </message>
+    <message>
+        <source>“Check this machine” tells more.</source>
+        <translation>„Diesen Rechner prüfen“ sagt mehr.</translation>
+    </message>
+</context>
+<context>
     <name>LocalModels</name>
     <message>
-        <source>&amp;Automatic</source>
-        <translation>A&amp;utomatisch</translation>
+        <source>End of turn</source>
+        <translation>Ende des Redebeitrags</translation>
     </message>
     <message>
-        <source>&amp;Download</source>
-        <translation>&amp;Herunterladen</translation>
-    </message>
-    <message>
-        <source>&amp;Remove</source>
-        <translation>&amp;Entfernen</translation>
-    </message>
-    <message>
-        <source>&amp;Stop</source>
-        <translation>S&amp;topp</translation>
-    </message>
-    <message>
-        <source>&amp;Use</source>
-        <translation>&amp;Verwenden</translation>
-    </message>
-    <message>
-        <source>About the chosen model</source>
-        <translation>Über das gewählte Modell</translation>
-    </message>
-    <message>
-        <source>C&amp;heck</source>
-        <translation>&amp;Prüfen</translation>
-    </message>
-    <message>
-        <source>Check the chosen model&apos;s files</source>
-        <translation>Die Dateien des gewählten Modells prüfen</translation>
-    </message>
-    <message>
-        <source>Download of a model</source>
-        <translation>Herunterladen eines Modells</translation>
-    </message>
-    <message>
-        <source>Download the chosen model</source>
-        <translation>Das gewählte Modell herunterladen</translation>
-    </message>
-    <message>
-        <source>Let the app choose a model of this kind</source>
-        <translation>Die App ein Modell dieser Art wählen lassen</translation>
+        <source>Language models</source>
+        <translation>Sprachmodelle</translation>
     </message>
     <message>
         <source>Loading {0} …</source>
         <translation>{0} wird geladen …</translation>
     </message>
     <message>
-        <source>P&amp;lay</source>
-        <translation>&amp;Abspielen</translation>
-    </message>
-    <message>
-        <source>Play a sample of the chosen voice</source>
-        <translation>Eine Probe der gewählten Stimme abspielen</translation>
+        <source>Models</source>
+        <translation>Modelle</translation>
     </message>
     <message>
         <source>Reading all of {0} …</source>
         <translation>{0} wird ganz gelesen …</translation>
     </message>
     <message>
-        <source>Remove the chosen model</source>
-        <translation>Das gewählte Modell entfernen</translation>
-    </message>
-    <message>
-        <source>Stop the download</source>
-        <translation>Das Herunterladen anhalten</translation>
+        <source>Speech recognition</source>
+        <translation>Spracherkennung</translation>
     </message>
     <message>
         <source>The app chooses from now on.</source>
         <translation>Ab jetzt wählt die App.</translation>
     </message>
     <message>
-        <source>Use the chosen model</source>
-        <translation>Das gewählte Modell verwenden</translation>
+        <source>Voice engines for a graphics card</source>
+        <translation>Sprachmodule für eine Grafikkarte</translation>
+    </message>
+    <message>
+        <source>Voices</source>
+        <translation>Stimmen</translation>
     </message>
     <message>
         <source>What happened</source>
@@ -2836,10 +3297,6 @@
 </context>
 <context>
     <name>MainWindow</name>
-    <message>
-        <source>Choose a model</source>
-        <translation>Modell wählen</translation>
-    </message>
     <message>
         <source>Go to the newest message</source>
         <translation>Zur neuesten Meldung</translation>
@@ -3456,93 +3913,6 @@
     </message>
 </context>
 <context>
-    <name>ModelTable</name>
-    <message>
-        <source>Columns</source>
-        <translation>Spalten</translation>
-    </message>
-    <message>
-        <source>End of turn</source>
-        <translation>Ende des Redebeitrags</translation>
-    </message>
-    <message>
-        <source>Facts</source>
-        <translation>Fakten</translation>
-    </message>
-    <message>
-        <source>Language models</source>
-        <translation>Sprachmodelle</translation>
-    </message>
-    <message>
-        <source>Languages</source>
-        <translation>Sprachen</translation>
-    </message>
-    <message>
-        <source>Licence</source>
-        <translation>Lizenz</translation>
-    </message>
-    <message>
-        <source>Model</source>
-        <translation>Modell</translation>
-    </message>
-    <message>
-        <source>Models</source>
-        <translation>Modelle</translation>
-    </message>
-    <message>
-        <source>Size</source>
-        <translation>Größe</translation>
-    </message>
-    <message>
-        <source>Speech recognition</source>
-        <translation>Spracherkennung</translation>
-    </message>
-    <message>
-        <source>Speed here</source>
-        <translation>Tempo hier</translation>
-    </message>
-    <message>
-        <source>State</source>
-        <translation>Zustand</translation>
-    </message>
-    <message>
-        <source>Voice engines for a graphics card</source>
-        <translation>Sprachmodule für eine Grafikkarte</translation>
-    </message>
-    <message>
-        <source>Voices</source>
-        <translation>Stimmen</translation>
-    </message>
-    <message>
-        <source>here</source>
-        <translation>da</translation>
-    </message>
-    <message>
-        <source>here, with the app</source>
-        <translation>da, mit der App</translation>
-    </message>
-    <message>
-        <source>in use</source>
-        <translation>in Gebrauch</translation>
-    </message>
-    <message>
-        <source>many</source>
-        <translation>viele</translation>
-    </message>
-    <message>
-        <source>partly here</source>
-        <translation>teils da</translation>
-    </message>
-    <message>
-        <source>{0} GB</source>
-        <translation>{0} GB</translation>
-    </message>
-    <message>
-        <source>{0} of 120</source>
-        <translation>{0} von 120</translation>
-    </message>
-</context>
-<context>
     <name>ModelsDialog</name>
     <message>
         <source>A server on this machine or another one: what you say is sent to its address as text.</source>
@@ -3565,8 +3935,8 @@
         <translation>Diesen Dialog schließen</translation>
     </message>
     <message>
-        <source>Everything here runs on this machine. Speed is measured once, on this machine. Facts: how many of 120 short questions it answers correctly.</source>
-        <translation>Alles hier läuft auf diesem Rechner. Das Tempo wird einmal auf diesem Rechner gemessen. Fakten: wie viele von 120 kurzen Fragen es richtig beantwortet.</translation>
+        <source>Everything here runs on this machine. “Facts right”: how many of 120 short questions a model answers correctly.</source>
+        <translation>Alles hier läuft auf diesem Rechner. „Fakten richtig“: wie viele von 120 kurzen Fragen ein Modell richtig beantwortet.</translation>
     </message>
     <message>
         <source>Models and servers</source>
@@ -3877,10 +4247,6 @@
         <translation>Sprechen beginnen und beenden</translation>
     </message>
     <message>
-        <source>Bring back what you sent before</source>
-        <translation>Zuletzt Gesendetes zurückholen</translation>
-    </message>
-    <message>
         <source>Elsewhere in the window</source>
         <translation>Sonst im Fenster</translation>
     </message>
@@ -3893,32 +4259,12 @@
         <translation>Stumm oder nicht stumm</translation>
     </message>
     <message>
-        <source>Send the message</source>
-        <translation>Nachricht senden</translation>
-    </message>
-    <message>
-        <source>Show these keys, while you are not typing</source>
-        <translation>Diese Tasten zeigen, wenn du gerade nicht tippst</translation>
-    </message>
-    <message>
-        <source>Start a new line</source>
-        <translation>Neue Zeile beginnen</translation>
-    </message>
-    <message>
-        <source>Stop speaking, or close a message</source>
-        <translation>Sprechen beenden oder eine Meldung schließen</translation>
-    </message>
-    <message>
         <source>Talk, while it is held</source>
         <translation>Sprechen, solange sie gehalten wird</translation>
     </message>
     <message>
         <source>Talking</source>
         <translation>Sprechen</translation>
-    </message>
-    <message>
-        <source>Typing</source>
-        <translation>Tippen</translation>
     </message>
     <message>
         <source>While another window has the keyboard</source>
@@ -6378,6 +6724,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>{0} takes over again</source>
         <translation>{0} übernimmt wieder</translation>
+    </message>
+    <message>
+        <source>{0} took over after {1} s</source>
+        <translation>{0} übernahm nach {1} s</translation>
     </message>
 </context>
 <context>

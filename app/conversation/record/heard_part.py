@@ -44,6 +44,7 @@ class HeardPart:
     - `revision`: None if its request is unknown.
     - `before`: what was heard of the answer until then.
     - `corrects`: the part corrects that, and does not continue it.
+    - `took`: if its model took over in the middle of the answer, the seconds from the change to its first word.
     - `heard`: its words, with a space before each; `said`: without the spaces where it was said as one.
     """
 
@@ -51,6 +52,7 @@ class HeardPart:
     revision: Revision | None = field(compare=False)
     before: str = ""
     corrects: bool = False
+    took: float | None = None
     heard: str = ""
     said: str = ""
     _span: tuple[int, int] | None = field(default=None, repr=False, compare=False)

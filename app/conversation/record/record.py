@@ -80,6 +80,8 @@ class Record:
                 self._drivers.append((event.backend, event.model))
             case e.BackendChanged():
                 entry = self._note(event)
+            case e.AssistantSaid() if isinstance(entry, Turn):
+                self._note_takeover(event, entry)
         return Change(event, revision, tuple(changed), entry)
 
     def end(self) -> list[Turn]:
@@ -112,6 +114,16 @@ class Record:
             return None  # no turns yet, so there is nothing to separate
         self.notes.append(Note(event.at, "again" if event.reason == "fallback" and known else event.reason, *who))
         return self.notes[-1]
+
+    def _note_takeover(self, event: e.AssistantSaid, turn: Turn) -> None:
+        """Notes how long a model took to take over in the middle of an answer, at its first word."""
+        part, revision = turn.parts[-1], turn.parts[-1].revision
+        if part.took is not None or revision is None or len(turn.parts) < 2:
+            return
+        who, before = (revision.backend, revision.model), turn.parts[-2].revision
+        note = next((one for one in reversed(self.notes) if (one.backend, one.model) == who), None)
+        if before is not None and (before.backend, before.model) != who and note is not None:
+            part.took = event.at - note.started_at
 
 
 class _Speech:

@@ -129,13 +129,13 @@ class Turn:
         return passages(text, first, corrections)
 
     @property
-    def pieces(self) -> tuple[tuple[Passage, Revision | None], ...]:
-        """The `passages`, divided also where another revision's words begin, each with its revision if it is known."""
+    def pieces(self) -> tuple[tuple[Passage, HeardPart | None], ...]:
+        """The `passages`, divided also where another revision's words begin, each with the part that it is from."""
         if self.marked or not self.parts:
             return tuple((one, None) for one in self.passages)
         text, starts = self._joined(marked=False)
         begun = [(len(text[:start].rstrip()), part) for start, part in zip(starts, self.parts, strict=True)]
-        out: list[tuple[Passage, Revision | None]] = []
+        out: list[tuple[Passage, HeardPart | None]] = []
         place = 0
         for passage in self.passages:
             end = place + len(passage.text)
@@ -143,7 +143,7 @@ class Turn:
             for begin, stop in pairwise(cuts):
                 part = next((part for start, part in reversed(begun) if start <= begin), None)
                 words = replace(passage, text=passage.text[begin - place : stop - place])
-                out.append((words, part.revision if part is not None else None))
+                out.append((words, part))
             place = end
         return tuple(out)
 

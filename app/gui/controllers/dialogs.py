@@ -85,6 +85,11 @@ class Dialogs(QObject):
         """Whether there is anything to show in “Models and servers”."""
         return self._service is not None or self._models_here is not None or self._machine is not None
 
+    @property
+    def has_tool_servers(self) -> bool:
+        """Whether tool servers can be listed and changed."""
+        return self._tool_servers is not None
+
     def open_models(self, place: str, model: str = "") -> None:
         """Opens “Models and servers” at a place; at "embedded", with a `model` chosen in the table."""
         if self.has_models:

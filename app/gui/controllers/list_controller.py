@@ -43,6 +43,8 @@ class ConversationListController(QObject):
         self.pane = pane
         self._forgotten = ""  # the key of the conversation that was shown and is removed
         self.history: HistoryController | None = None
+        self._delete = commands["delete"]
+        self._delete.setEnabled(False)
         for command in ("export", "import"):
             commands[command].setEnabled(service is not None)
         context.model.phase_changed.connect(self._mark_live)
@@ -64,6 +66,7 @@ class ConversationListController(QObject):
         talks.changed.connect(self._changed)
         commands.on("export", lambda: history.ask_export(talks.key))
         commands.on("import", history.ask_import)
+        commands.on("delete", lambda: history.remove((talks.key,)))
 
     def begin(self) -> None:
         """The loop runs: the list can be fetched."""
@@ -97,6 +100,8 @@ class ConversationListController(QObject):
 
     def _listed(self, views: tuple[ConversationView, ...]) -> None:
         view = next((view for view in views if view.key == self._talks.key), None)
+        known = self.history.known if self.history is not None else ()
+        self._delete.setEnabled(any(view.key == self._talks.key for view in known))
         if view is not None and view.title != self._talks.title:
             self._talks.title = view.title
             self.titled.emit(view.title)

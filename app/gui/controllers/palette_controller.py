@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QKeySequence
 
 from app.gui.controllers.context import WindowContext
 from app.gui.controllers.conversation_controller import ConversationController
 from app.gui.controllers.list_controller import ConversationListController
+from app.gui.controllers.panels import Panels
 from app.gui.models.model_lists import ModelLists
 from app.gui.palette.command import (
     Command,
@@ -19,6 +20,7 @@ from app.gui.palette.command import (
     model_commands,
     native_keys,
     setting_commands,
+    value_commands,
 )
 from app.gui.palette.palette import CommandPalette
 from app.gui.palette.shortcut_sheet import Key, KeyGroup, ShortcutSheet, menu_groups, other_keys
@@ -26,12 +28,12 @@ from app.gui.state.choice import backend_choice
 from app.session.control import BackendChoice
 from app.settings.kept_state import strings
 
-KEPT_KINDS = ("command", "setting")
+KEPT_KINDS = ("command", "setting", "value")
 """The kinds of commands whose use is remembered for the next start: their names say nothing about conversations."""
 
 
 class PaletteController(QObject):
-    """`choose` has a model answer; `open_settings` opens the settings at one of them; `open_guide` opens the guide."""
+    """`choose` has a model answer; `ask` sends a message to KAME. `panels` opens the settings and the guide."""
 
     def __init__(
         self,
@@ -41,8 +43,8 @@ class PaletteController(QObject):
         talks: ConversationController,
         *,
         choose: Callable[[BackendChoice], object],
-        open_settings: Callable[[str], object],
-        open_guide: Callable[[], object],
+        ask: Callable[[str], object],
+        panels: Panels,
     ) -> None:
         super().__init__(context.window)
         self._window = window = context.window
@@ -52,14 +54,15 @@ class PaletteController(QObject):
         self._lists = lists
         self._listing = listing
         self._talks = talks
-        self._open_guide = open_guide
+        self._open_guide = panels.open_guide
         providers = (
-            lambda: action_commands(menu_actions(commands.bar), without=(commands["commands"],)),
-            lambda: setting_commands(open_settings),
+            lambda: action_commands(menu_actions(commands.bar), commands.other_words, (commands["commands"],)),
+            lambda: setting_commands(panels.open_settings),
+            lambda: value_commands(context.settings, context.keep.change, panels.is_usable),
             lambda: model_commands(self._models(), choose),
             self._conversations,
         )
-        self.palette = CommandPalette(providers, window, strings(context.keep.state.recent_commands))
+        self.palette = CommandPalette(providers, window, strings(context.keep.state.recent_commands), ask=ask)
         self.palette.used.connect(self._remember)
         self.sheet: ShortcutSheet | None = None
         commands.on("commands", self.palette.open)
@@ -73,38 +76,18 @@ class PaletteController(QObject):
         self.sheet.open_with(self._keys())
 
     def _keys(self) -> list[KeyGroup]:
-        settings, bar = self._settings, self._commands.bar
+        settings, commands = self._settings, self._commands
         toggles = settings.talk_mode == "toggle"
         talk = self.tr("Begin to talk, and end") if toggles else self.tr("Talk, while it is held")
-        keys = Qt.Key
-        space, escape, enter, up, question = (
-            native_keys(QKeySequence(one))
-            for one in (keys.Key_Space, keys.Key_Escape, keys.Key_Return, keys.Key_Up, keys.Key_Question)
-        )
-        line = native_keys(QKeySequence("Shift+Return"))
-        anywhere = (
-            (settings.talk_hotkey, talk),
-            (settings.mute_hotkey, self.tr("Mute or unmute")),
-        )
+        anywhere = (settings.talk_hotkey, talk), (settings.mute_hotkey, self.tr("Mute or unmute"))
+        typing, *lists = (_group(*group) for group in commands.widget_keys())
         return [
-            KeyGroup(
-                self.tr("Talking"), (Key((space,), talk), Key((escape,), self.tr("Stop speaking, or close a message")))
-            ),
-            KeyGroup(
-                self.tr("Typing"),
-                (
-                    Key((enter,), self.tr("Send the message")),
-                    Key((line,), self.tr("Start a new line")),
-                    Key((up,), self.tr("Bring back what you sent before")),
-                    Key((question,), self.tr("Show these keys, while you are not typing")),
-                ),
-            ),
-            KeyGroup(
-                self.tr("While another window has the keyboard"),
-                tuple(Key((native_keys(QKeySequence(keys)),), words) for keys, words in anywhere if keys),
-            ),
-            *menu_groups(bar),
-            KeyGroup(self.tr("Elsewhere in the window"), other_keys(self._window, bar)),
+            _group(self.tr("Talking"), [("Space", talk)]),
+            typing,
+            _group(self.tr("While another window has the keyboard"), [pair for pair in anywhere if pair[0]]),
+            *menu_groups(commands.bar),
+            KeyGroup(self.tr("Elsewhere in the window"), other_keys(self._window, commands.bar)),
+            *lists,
         ]
 
     def _models(self) -> Iterator[tuple[str, str, BackendChoice]]:
@@ -125,3 +108,14 @@ class PaletteController(QObject):
     def _remember(self) -> None:
         recent = [id for id in self.palette.recent if id.partition(":")[0] in KEPT_KINDS]
         self._keep.remember(recent_commands=recent)
+
+
+def _group(title: str, keys: Iterable[tuple[str, str]]) -> KeyGroup:
+    """Returns a group of shortcuts. Those that Qt does not know, such as a range of them, are shown as they are."""
+    return KeyGroup(
+        title,
+        tuple(
+            Key(tuple(native_keys(QKeySequence(one)) or one for one in shortcuts.split(", ")), words)
+            for shortcuts, words in keys
+        ),
+    )

@@ -88,6 +88,10 @@ class Panels(QObject):
         if self.settings is not None:
             self.settings.tell(key, sentence, usable=usable)
 
+    def is_usable(self, key: str) -> bool:
+        """Returns whether a setting can be changed here."""
+        return self._notes.get(key, ("", True))[1]
+
     def warn(self, key: str, sentence: str) -> None:
         """Shows below a setting, if the dialog is open, why it could not be applied; nothing if empty."""
         if self.settings is not None:

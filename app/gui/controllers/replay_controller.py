@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import QObject
 
+from app.conversation.frame import SAMPLE_RATE
 from app.conversation.record.transcript import Turn
 from app.gui.controllers.context import WindowContext
 from app.gui.transcript.pane import TranscriptPane
@@ -16,7 +17,14 @@ BEFORE_SECONDS = {"user": 0.5, "assistant": 0.1}
 """Duration of audio played before a turn's start, which is detected with a slight delay."""
 AFTER_SECONDS = 0.3
 
-_TASK = "hear a turn again"
+TICK_SECONDS, TICK_HZ, TICK_LEVEL = 0.06, 1_200, 0.08
+_TASK, _TICK = "hear a turn again", "play a tick"
+
+
+def soft_tick() -> np.ndarray:
+    """Returns a short tone that fades out, float32 mono 24 kHz."""
+    time = np.arange(round(TICK_SECONDS * SAMPLE_RATE)) / SAMPLE_RATE
+    return (TICK_LEVEL * np.sin(2 * np.pi * TICK_HZ * time) * np.exp(-time / 0.012)).astype(np.float32)
 
 
 class ReplayController(QObject):
@@ -64,6 +72,12 @@ class ReplayController(QObject):
         self._background.run(
             self, _TASK, lambda: service.play(sound, self._settings.loudspeaker), lambda _: self._over(), self._fail
         )
+
+    def tick(self) -> None:
+        """Plays a soft tick."""
+        if (service := self._service) is not None and self._playing is None:
+            play, loudspeaker = service.play, self._settings.loudspeaker
+            self._background.run(self, _TICK, lambda: play(soft_tick(), loudspeaker), lambda _: None, lambda _: None)
 
     def stop(self) -> None:
         """Stops playback."""

@@ -21,9 +21,8 @@ from app.gui.models.downloads import ModelsController
 from app.gui.models.model_lists import ModelLists
 from app.gui.shell.model_popover import ModelPopover
 from app.gui.transcript.welcome import Welcome
-from app.models.catalogue import DEFAULTS
 from app.services.machine_service import MachineService, MachineView
-from app.services.model_service import ModelView
+from app.services.model_service import SMALLEST, ModelView
 
 
 class FirstStart(QObject):
@@ -114,7 +113,7 @@ class FirstStart(QObject):
         choice = self._current.choice
         if self.cards is not None:
             answers = self._current.answers
-            tiny = choice.provider == "embedded" and answers.id[1] == DEFAULTS["llm"]
+            tiny = choice.provider == "embedded" and answers.id[1] == SMALLEST
             self.cards.model.show_model(choice, answers.name, tiny=tiny)
         if choice.provider != "embedded":
             self._offers.decide()

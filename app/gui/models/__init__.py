@@ -8,6 +8,7 @@ Suggested reading order:
 - `current_model.py`: who answers and who is coming; `model_pill.py`: the button that shows it
 - `model_list.py`, `model_search.py`: the searchable model list; `place_panel.py`: connects to a place in it
 - `backend_fields.py`: input fields for a back-end's model and server
+- `local_card.py`: the card of a model that runs on this machine
 - `local_models.py`, `server_form.py`, `machine_page.py`: the pages of the "Models and servers" dialog
   (`models_dialog.py`)
 - `model_question.py`: the dialog for picking a model

@@ -33,7 +33,9 @@ class Favourites(QObject):
     picked = Signal(object)
     """Emits a `BackendChoice` when its shortcut is pressed."""
     changed = Signal()
-    """Emitted when a favourite is added or removed."""
+    """Emitted when the user adds or removes a favourite."""
+    shown = Signal()
+    """Emitted when `backends` has been replaced."""
 
     def __init__(self, window: QWidget, lists: ModelLists) -> None:
         super().__init__(window)
@@ -89,3 +91,4 @@ class Favourites(QObject):
             self._group.addAction(action)
             self._window.addAction(action)
             self.picks.append(action)
+        self.shown.emit()

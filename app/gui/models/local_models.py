@@ -1,145 +1,30 @@
-"""A table of models that run on this machine, with buttons to download, use, check and remove them."""
+"""The page of the models that run on this machine: a card for each, with the recommended ones first."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import numpy as np
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QApplication, QScrollArea, QVBoxLayout, QWidget
 
+from app.gui.design.plain import PlainLabel, named
 from app.gui.models.downloads import ModelsController
+from app.gui.models.local_card import CardState, LocalCard
 from app.gui.state.background_tasks import BackgroundTasks
-from app.gui.widgets.form import StatusLine, column, progress_bar, push_button, row, set_share
-from app.gui.widgets.panel import Quiet
+from app.gui.widgets.form import StatusLine, bold, column, fill_area
 from app.services.machine_service import MachineView
-from app.services.model_service import ModelKind, ModelView, VoiceView
+from app.services.model_service import ModelKind, ModelView
 
-KEY = Qt.ItemDataRole.UserRole
-VOICE = Qt.ItemDataRole.UserRole + 1
 USABLE_KINDS: tuple[ModelKind, ...] = ("llm", "stt", "tts", "frontend")
 """The kinds of models among which the user can choose."""
 LIST, WORK, PLAY = "models: list", "models: check or remove", "models: play a sample"
 
 
-class ModelTable(QTreeWidget):
-    """A tree with a group per kind, a row per model and a child row per voice."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.views: dict[str, ModelView] = {}
-        self.setAccessibleName(self.tr("Models"))
-        self.setHeaderLabels(
-            [
-                self.tr("Model"),
-                self.tr("Languages"),
-                self.tr("Size"),
-                self.tr("State"),
-                self.tr("Speed here"),
-                self.tr("Facts"),
-                self.tr("Licence"),
-            ]
-        )
-        self.setRootIsDecorated(False)
-        self.setAllColumnsShowFocus(True)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.header().setAccessibleName(self.tr("Columns"))
-        self.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-
-    def show_models(self, views: Sequence[ModelView], used: Mapping[str, str]) -> None:
-        """Fills the table, preserving the selection. `used`: the models in the settings, keyed by kind."""
-        chosen, voice = self.chosen, self.chosen_voice
-        self.views = {view.key: view for view in views}
-        titles: dict[ModelKind, str] = {
-            "llm": self.tr("Language models"),
-            "stt": self.tr("Speech recognition"),
-            "tts": self.tr("Voices"),
-            "endpointing": self.tr("End of turn"),
-            "frontend": self.tr("Voice engines for a graphics card"),
-        }
-        self.clear()
-        for kind, title in titles.items():
-            group = QTreeWidgetItem([title])
-            group.setFlags(Qt.ItemFlag.ItemIsEnabled)
-            font = group.font(0)
-            font.setWeight(QFont.Weight.DemiBold)
-            group.setFont(0, font)
-            self.addTopLevelItem(group)
-            for view in views:
-                if view.kind == kind:
-                    self._add(group, view, used.get(kind, ""))
-            group.setFirstColumnSpanned(True)
-            group.setExpanded(True)
-        if chosen is not None:
-            self.choose(chosen.key, voice)
-
-    def choose(self, key: str, voice: str = "") -> None:
-        """Selects the row of a model or, if `voice` is given, of that voice."""
-        for item in self._model_items():
-            if item.data(0, KEY) == key and str(item.data(0, VOICE) or "") in ("", voice):
-                self.setCurrentItem(item)
-
-    @property
-    def chosen(self) -> ModelView | None:
-        """The selected model, or the model of the selected voice. None if nothing is selected."""
-        item = self.currentItem()
-        return self.views.get(item.data(0, KEY)) if item is not None else None
-
-    @property
-    def chosen_voice(self) -> str:
-        """The key of the selected voice, or an empty string if no voice row is selected."""
-        item = self.currentItem()
-        return str(item.data(0, VOICE) or "") if item is not None else ""
-
-    @property
-    def chosen_name(self) -> str:
-        """The name displayed in the selected row."""
-        item = self.currentItem()
-        return item.text(0) if item is not None else ""
-
-    def _model_items(self) -> Iterator[QTreeWidgetItem]:
-        """Yields each model's row, followed by the rows of its voices."""
-        for group in _children(self.invisibleRootItem()):
-            for model in _children(group):
-                yield model
-                yield from _children(model)
-
-    def _add(self, group: QTreeWidgetItem, view: ModelView, used: str) -> None:
-        model = used.partition("/")[0] if view.kind == "tts" else used
-        is_default = not used and view.default and view.kind in USABLE_KINDS
-        states = {
-            "here": self.tr("here"),
-            "installed": self.tr("here, with the app"),
-            "incomplete": self.tr("partly here"),
-            "absent": "",
-        }
-        in_use = view.usable and (view.key == model or is_default)
-        state = self.tr("in use") if in_use else states[view.state]
-        languages = self.tr("many") if "*" in view.languages else " ".join(view.languages)
-        facts = self.tr("{0} of 120").format(view.right) if view.right else ""
-        size = self.tr("{0} GB").format(f"{view.bytes / 1e9:.2f}")
-        item = QTreeWidgetItem(group, [view.label, languages, size, state, view.speed, facts, view.licence])
-        item.setData(0, KEY, view.key)
-        item.setTextAlignment(2, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        for voice in view.voices:
-            self._add_voice(item, voice, view.key, in_use=view.usable and voice.key == used)
-
-    def _add_voice(self, model: QTreeWidgetItem, voice: VoiceView, key: str, *, in_use: bool) -> None:
-        item = QTreeWidgetItem(model, [voice.label, voice.language, "", self.tr("in use") if in_use else ""])
-        item.setData(0, KEY, key)
-        item.setData(0, VOICE, voice.key)
-
-
-def _children(item: QTreeWidgetItem) -> Iterator[QTreeWidgetItem]:
-    for place in range(item.childCount()):
-        if (child := item.child(place)) is not None:
-            yield child
-
-
 class LocalModels(QWidget):
-    """The model table and its buttons.
+    """A card for each model, in a section for each kind.
 
     `play`: plays mono float32 audio at 24 kHz; None if samples of the voices can't be played.
     """
@@ -162,189 +47,227 @@ class LocalModels(QWidget):
         self._used: dict[str, str] = {}
         self._language = "auto"
         self._machine: MachineView | None = None
-        self.list = ModelTable(self)
-        self.words = StatusLine(self.tr("About the chosen model"), self)
-        self.said = Quiet(parent=self, selectable=True, name=self.tr("What happened"))
-        self.bar = progress_bar(self.tr("Download of a model"), self)
-        self.bar.setTextVisible(False)
-        self.get_button = push_button(self.tr("&Download"), self.tr("Download the chosen model"), self, self._get)
-        self.stop_button = push_button(self.tr("&Stop"), self.tr("Stop the download"), self, controller.stop)
-        self.play_button = push_button(self.tr("P&lay"), self.tr("Play a sample of the chosen voice"), self)
-        self.play_button.setVisible(play is not None)
-        self.use_button = push_button(self.tr("&Use"), self.tr("Use the chosen model"), self, self._use)
-        self.auto_button = push_button(self.tr("&Automatic"), self.tr("Let the app choose a model of this kind"), self)
-        self.check_button = push_button(self.tr("C&heck"), self.tr("Check the chosen model's files"), self, self._check)
-        self.remove_button = push_button(self.tr("&Remove"), self.tr("Remove the chosen model"), self, self._remove)
-        self._lay_out()
-        self._connect()
-        self._shape()
+        self._views: Sequence[ModelView] = ()
+        self._recommended = ""
+        self._chosen = ""
+        self.cards: dict[str, LocalCard] = {}
+        """The cards by their models' keys, in the order on the page."""
+        self._inside = QWidget(self)
+        self._column = QVBoxLayout(self._inside)
+        self._column.setContentsMargins(0, 0, 8, 0)
+        self._parts: list[QWidget] = []
+        self._headings: dict[ModelKind, PlainLabel] = {}
+        self.area = named(QScrollArea(self), self.tr("Models"))
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        fill_area(self.area, self._inside)
+        self.said = StatusLine(self.tr("What happened"), self)
+        column((self.area, 1), self.said, within=self)
+        controller.started.connect(lambda _: self._show())
+        controller.progressed.connect(self._progressed)
+        controller.arrived.connect(self._arrived)
+        controller.failed.connect(self._refresh_and_say)
 
     def open_with(self, used: Mapping[str, str], language: str = "auto", chosen: str = "") -> None:
-        """Loads the models and their states into the table.
+        """Loads the models and their states.
 
         - `used`: the models in the settings, keyed by kind
         - `language`: the conversation language as a two-letter code, or "auto"
-        - `chosen`: the key of the model to select in the table, if any
+        - `chosen`: the key of the model whose card is shown and gets the focus, if any
         """
-        self._used, self._language = dict(used), language
-        self.refresh(chosen)
+        self._used, self._language, self._chosen = dict(used), language, chosen
+        self.said.say("")
+        self.refresh(go_to=chosen)
 
     def show_machine(self, view: MachineView) -> None:
         """Applies the result of a machine check, which determines the front-ends that can be used."""
         self._machine = view
-        self._shape()
+        self._show()
 
-    def refresh(self, chosen: str = "") -> None:
-        """Reloads the table in the background. `chosen`: the key of the model to select, if any."""
+    def refresh(self, go_to: str = "") -> None:
+        """Loads the models again in the background. `go_to`: the key of the model whose card gets the focus, if any."""
+        service, language = self._controller.service, self._language
 
-        def show(views: Sequence[ModelView]) -> None:
-            self.list.show_models(views, self._used)
-            if chosen or self.list.chosen is None:
-                self.list.choose(chosen or views[0].key)
-            self._shape()
+        def show(found: tuple[Sequence[ModelView], str]) -> None:
+            self._views, self._recommended = found
+            self._show()
+            if go_to in self.cards:
+                QTimer.singleShot(0, self, lambda: self._go_to(self.cards[go_to]))  # once the cards have their places
 
-        models = self._controller.service.models
-        self._background.run(self, LIST, lambda: asyncio.to_thread(models), show, self.said.setText)
+        def find() -> tuple[Sequence[ModelView], str]:
+            return service.models(), service.recommended(language)
 
-    def _shape(self) -> None:
-        """Updates the buttons and the description to match the selected model."""
-        view, fetching = self.list.chosen, self._controller.busy
-        working = self._background.busy(WORK)
-        usable = view is not None and view.usable
-        self.get_button.setEnabled(view is not None and not usable and not fetching)
-        self.stop_button.setEnabled(fetching)
-        self.use_button.setEnabled(view is not None and usable and self._can_use(view))
-        self.auto_button.setEnabled(view is not None and bool(self._used.get(view.kind)))
-        self.play_button.setEnabled(
-            view is not None and usable and view.kind == "tts" and not self._background.busy(PLAY)
-        )
-        self.check_button.setEnabled(usable and not working)
-        self.remove_button.setEnabled(
-            view is not None
-            and view.state in ("here", "incomplete")
-            and not working
-            and self._controller.fetching != view.key
-        )
-        self.bar.setVisible(fetching)
-        self.words.say(self._about(view) if view is not None else "")
+        self._background.run(self, LIST, lambda: asyncio.to_thread(find), show, self.said.say)
 
-    def _can_use(self, view: ModelView) -> bool:
-        """Returns whether the selected model or voice runs on this machine and supports the conversation language."""
-        fits = self._machine.fits_of(view.key) if self._machine is not None else ()
-        if view.kind not in USABLE_KINDS or (fits and not any(fit.fits for fit in fits)):
-            return False
-        voice = next((voice for voice in view.voices if voice.key == self.list.chosen_voice), None)
-        languages = (voice.language,) if voice is not None else view.languages
-        return view.kind == "llm" or self._language == "auto" or bool({"*", self._language}.intersection(languages))
+    # -- the cards
 
-    def _about(self, view: ModelView) -> str:
-        note = f"{view.note[:1].upper()}{view.note[1:]}." if view.note else ""
+    def _show(self) -> None:
+        """Shows each model's state on its card, and the cards in their order."""
+        focus = QApplication.focusWidget()
+        states = [self._state(view) for view in self._views]
+        titles: dict[ModelKind, str] = {
+            "llm": self.tr("Language models"),
+            "stt": self.tr("Speech recognition"),
+            "tts": self.tr("Voices"),
+            "frontend": self.tr("Voice engines for a graphics card"),
+            "endpointing": self.tr("End of turn"),
+        }
+        order: list[str] = []
+        parts: list[QWidget] = []
+        for kind, title in titles.items():
+            of_kind = sorted((state for state in states if state.view.kind == kind), key=_rank)
+            if of_kind:
+                parts.append(self._headings.setdefault(kind, bold(title, self._inside)))
+            for state in of_kind:
+                card = self._card(state.view)
+                card.show_state(state)
+                card.mark(state.view.key == self._chosen)
+                order.append(state.view.key)
+                parts.append(card)
+        self.cards = {key: self.cards[key] for key in order}
+        if parts != self._parts:
+            self._parts = parts
+            self._lay_out()
+        if isinstance(focus, QWidget) and self.isAncestorOf(focus) and not focus.isVisible():
+            self._focus_card_of(focus)
+
+    def _lay_out(self) -> None:
+        while self._column.count():
+            self._column.takeAt(0)
+        for place, part in enumerate(self._parts):
+            if place and not isinstance(part, LocalCard):
+                self._column.addSpacing(10)
+            self._column.addWidget(part)
+        self._column.addStretch(1)
+        controls = [control for card in self.cards.values() for control in card.controls]
+        for before, control in itertools.pairwise(controls):
+            self.setTabOrder(before, control)
+
+    def _card(self, view: ModelView) -> LocalCard:
+        card = self.cards.get(view.key)
+        if card is None:
+            card = self.cards[view.key] = LocalCard(view, self._inside, plays=self._play is not None)
+            card.wanted.connect(self._do)
+        return card
+
+    def _state(self, view: ModelView) -> CardState:
         fits = self._machine.fits_of(view.key) if self._machine is not None else ()
         best = next((fit for fit in fits if fit.fits), fits[0] if fits else None)
-        return " ".join(filter(None, (note, view.fits, best.sentence if best is not None else "")))
+        fitting: bool | None = not view.fits
+        if view.kind == "frontend":
+            fitting = best.fits if best is not None else None
+        advised = self._machine.frontend if self._machine is not None else ""
+        used = self._used.get(view.kind, "")
+        is_used = used.partition("/")[0] == view.key
+        is_default = not used and view.default and view.kind in USABLE_KINDS
+        return CardState(
+            view,
+            fitting,
+            best.sentence if best is not None else view.fits,
+            recommended=view.key in (self._recommended, advised),
+            used=used if is_used else "",
+            in_use=view.usable and (is_used or is_default),
+            able=frozenset(self._able(view)) if fitting is not False or view.kind != "frontend" else frozenset(),
+            fetching=self._controller.fetching == view.key,
+            free=not self._controller.busy,
+            working=self._background.busy(WORK),
+            playing=self._background.busy(PLAY),
+        )
+
+    def _able(self, view: ModelView) -> Sequence[str]:
+        """Returns the keys of the model and its voices that can be used with the language of conversations."""
+        if view.kind not in USABLE_KINDS or not view.usable:
+            return ()
+        if view.kind == "llm" or self._language == "auto":
+            return (view.key, *(voice.key for voice in view.voices))
+        voices = [voice.key for voice in view.voices if voice.language == self._language]
+        return ([view.key] if {"*", self._language}.intersection(view.languages) else []) + voices
 
     # -- user actions
 
-    def _get(self) -> None:
-        if (view := self.list.chosen) is not None:
-            self.said.setText("")
-            self._controller.get(view.key)
-            self.stop_button.setFocus()
+    def _do(self, act: str, key: str, voice: str) -> None:
+        card, service = self.cards[key], self._controller.service
+        view = card.state.view
+        self.said.say("")
+        match act:
+            case "get":
+                self._controller.get(key)
+            case "stop":
+                self._controller.stop()
+            case "use":
+                self._use(view.kind, voice, self.tr("{0} is used from now on.").format(card.voice_name))
+            case "auto":
+                self._use(view.kind, "", self.tr("The app chooses from now on."))
+            case "play":
+                self._play_sample(voice, card.voice_name)
+            case "check":
+                self.said.say(self.tr("Reading all of {0} …").format(view.label))
+                self._work(service.check, view, self._refresh_and_say)
+            case "remove":
+                self._work(service.remove, view, lambda sentence: self._removed(view, sentence))
 
-    def _use(self) -> None:
-        if (view := self.list.chosen) is not None:
-            self._use_key(view.kind, self.list.chosen_voice or view.key)
-            self.refresh()
-            self._finish(self.tr("{0} is used from now on.").format(self.list.chosen_name))
-
-    def _use_automatic(self) -> None:
-        if (view := self.list.chosen) is not None:
-            self._use_key(view.kind, "")
-            self.refresh()
-            self._finish(self.tr("The app chooses from now on."))
-
-    def _use_key(self, kind: ModelKind, key: str) -> None:
+    def _use(self, kind: ModelKind, key: str, sentence: str) -> None:
         self._used[kind] = key
         self.use_wanted.emit(kind, key)
+        self._refresh_and_say(sentence)
 
-    def _play_sample(self) -> None:
-        view, play = self.list.chosen, self._play
-        if view is None or play is None:
+    def _removed(self, view: ModelView, sentence: str) -> None:
+        if self._used.get(view.kind, "").partition("/")[0] == view.key:
+            self._use(view.kind, "", sentence)  # so that no conversation tries to load the removed model
+        else:
+            self._refresh_and_say(sentence)
+
+    def _play_sample(self, voice: str, name: str) -> None:
+        play, service = self._play, self._controller.service
+        if play is None:
             return
-        self.said.setText(self.tr("Loading {0} …").format(self.list.chosen_name))
-        voice = self.list.chosen_voice or view.key
+        self.said.say(self.tr("Loading {0} …").format(name))
 
         async def sample() -> None:
-            sound = await asyncio.to_thread(self._controller.service.sample, voice)
-            self.said.setText("")
+            sound = await asyncio.to_thread(service.sample, voice)
+            self.said.say("")
             await play(sound)
 
         self._background.run(self, PLAY, sample, lambda _: self._finish(""), self._finish)
-        self._shape()
-
-    def _check(self) -> None:
-        if (view := self.list.chosen) is not None:
-            self.said.setText(self.tr("Reading all of {0} …").format(view.label))
-            self._work(self._controller.service.check, view, self._refresh_and_say)
-
-    def _remove(self) -> None:
-        view = self.list.chosen
-        if view is None:
-            return
-
-        def removed(sentence: str) -> None:
-            if self._used.get(view.kind, "").partition("/")[0] == view.key:
-                self._use_key(view.kind, "")  # so that no conversation tries to load the removed model
-            self._refresh_and_say(sentence)
-
-        self.said.setText("")
-        self._work(self._controller.service.remove, view, removed)
+        self._show()
 
     def _work(self, action: Callable[[str], str], view: ModelView, done: Callable[[str], None]) -> None:
         """Runs `action` on a model in a thread and passes the resulting message to `done`."""
         self._background.run(self, WORK, lambda: asyncio.to_thread(action, view.key), done, self._refresh_and_say)
-        self._shape()
+        self._show()
 
     # -- results
 
     def _progressed(self, words: str, share: float) -> None:
-        set_share(self.bar, share)
-        view = self.list.views.get(self._controller.fetching)
-        self.said.setText(f"{view.label}: {words}" if view is not None else words)
+        if (card := self.cards.get(self._controller.fetching)) is not None:
+            card.show_progress(words, share)
 
     def _arrived(self, key: str) -> None:
-        view = self.list.views.get(key)
-        self._refresh_and_say(self.tr("{0} is on this machine.").format(view.label if view is not None else key))
+        label = self.cards[key].state.view.label if key in self.cards else key
+        self._refresh_and_say(self.tr("{0} is on this machine.").format(label))
 
     def _refresh_and_say(self, sentence: str) -> None:
         self.refresh()
         self._finish(sentence)
 
     def _finish(self, sentence: str) -> None:
-        self.said.setText(sentence)
-        self._shape()
+        self.said.say(sentence)
+        self._show()
 
-    # -- construction
+    # -- the focus
 
-    def _lay_out(self) -> None:
-        buttons = row(
-            self.get_button,
-            self.stop_button,
-            self.play_button,
-            self.use_button,
-            self.auto_button,
-            self.check_button,
-            self.remove_button,
-            None,
-        )
-        column((self.list, 1), self.words, self.said, self.bar, buttons, within=self)
+    def _focus_card_of(self, control: QWidget) -> None:
+        """Gives the focus to the card of a control that has just been hidden."""
+        card = next((card for card in self.cards.values() if card.isAncestorOf(control)), None)
+        if card is not None:
+            self._go_to(card)
 
-    def _connect(self) -> None:
-        controller = self._controller
-        self.list.currentItemChanged.connect(lambda *_: self._shape())
-        self.play_button.clicked.connect(self._play_sample)
-        self.auto_button.clicked.connect(self._use_automatic)
-        controller.started.connect(lambda _: self._shape())
-        controller.progressed.connect(self._progressed)
-        controller.arrived.connect(self._arrived)
-        controller.failed.connect(self._refresh_and_say)
+    def _go_to(self, card: LocalCard) -> None:
+        card.take_focus()
+        self.area.ensureWidgetVisible(card)
+
+
+def _rank(state: CardState) -> int:
+    """Returns a card's place in its section: what is recommended, then what is used, is here, fits, or does not."""
+    view = state.view
+    marks = state.recommended, state.in_use, view.usable, state.fits is not False
+    return marks.index(True) if True in marks else len(marks)

@@ -155,8 +155,8 @@ class ModelsDialog(Panel):
             return self.tr("What this machine has, and what fits it. The built-in voice works on any machine.")
         if place == LOCAL:
             return self.tr(
-                "Everything here runs on this machine. Speed is measured once, on this machine. Facts: how many of 120 "
-                "short questions it answers correctly."
+                "Everything here runs on this machine. “Facts right”: how many of 120 short questions a model answers "
+                "correctly."
             )
         if view is not None and view.wants_key:
             return self.tr("What you say is sent there as text, and billed to your account.")

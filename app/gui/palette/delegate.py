@@ -1,5 +1,5 @@
-"""Paints the commands in the palette's list: icon, title with the matched letters highlighted, place, and shortcut as
-key caps.
+"""Paints the commands in the palette's list: icon (a tick for what is on), title with the matched letters highlighted,
+place, and shortcut as key caps.
 """
 
 from __future__ import annotations
@@ -58,8 +58,10 @@ COMMAND_ROLE, MATCH_ROLE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 
 ICONS: dict[Kind, str] = {
     "command": "chevron-right",
     "setting": "settings",
+    "value": "sliders-horizontal",
     "conversation": "message-square",
     "model": "sparkles",
+    "ask": "arrow-up",
 }
 ICON_PX, SIDE_PX, GAP_PX, RADIUS_PX = 16, 12, 12, 8
 
@@ -86,7 +88,12 @@ class CommandDelegate(QStyledItemDelegate):
         middle = room.center().y()
         side = max(ICON_PX, QFontMetricsF(option.font).ascent())
         icon = QRectF(room.left() + SIDE_PX, middle - side / 2, side, side)
-        paint_icon(painter, ICONS[command.kind], QColor(t.accent_text if chosen else t.dim), icon)
+        paint_icon(
+            painter,
+            "check" if command.current else ICONS[command.kind],
+            QColor(t.accent_text if chosen else t.dim),
+            icon,
+        )
         left, right = icon.right() + GAP_PX, room.right() - SIDE_PX
         small = sized(option.font, "caption")
         if command.keys:

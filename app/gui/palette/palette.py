@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import (
@@ -29,13 +30,13 @@ from PySide6.QtWidgets import (
 from app.gui.design.fonts import POINTS_PER_PX, set_size
 from app.gui.design.icons import icon
 from app.gui.design.look import Dressed, draw_rounded, painter_on
-from app.gui.design.plain import named
+from app.gui.design.plain import LONGEST_NAME, named
 from app.gui.design.theme import tokens
 from app.gui.palette.command import Command, Provider
 from app.gui.palette.delegate import COMMAND_ROLE, MATCH_ROLE, CommandDelegate
-from app.gui.palette.ranking import ranked, with_newest
+from app.gui.palette.ranking import Match, ranked, with_newest
 from app.gui.widgets.form import column
-from app.gui.widgets.panel import Quiet
+from app.untrusted.text import one_line
 
 WIDEST_PX, EDGE_PX, ROWS = 640, 8, 9
 STEPS = {
@@ -51,28 +52,35 @@ STEPS = {
 class CommandPalette(Dressed, QFrame):
     """A palette that fetches commands from its providers each time it opens, and closes before running one of them.
 
-    `recent` contains the IDs of recently used commands, most recent first; `used` is emitted when it changes.
+    The last row of a search calls `ask` with the typed text. `recent` contains the IDs of recently used commands, most
+    recent first; `used` is emitted when it changes.
     """
 
     dressed_by = (QEvent.Type.FontChange, QEvent.Type.PaletteChange)
 
     used = Signal()
 
-    def __init__(self, providers: Sequence[Provider], window: QWidget, recent: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        providers: Sequence[Provider],
+        window: QWidget,
+        recent: Sequence[str] = (),
+        *,
+        ask: Callable[[str], object],
+    ) -> None:
         super().__init__(window)
         self.recent = list(recent)
         self._providers = providers
+        self._ask = ask
         self._commands: list[Command] = []
         self._focus_before: QWidget | None = None
         self._pointer = QCursor.pos()
         self.setAccessibleName(self.tr("Commands"))
-        self.field = named(QLineEdit(self), self.tr("Search commands, settings, conversations and models"))
-        self.field.setPlaceholderText(self.tr("Search commands, settings, conversations, models"))
+        self.field = named(QLineEdit(self), self.tr("Search commands, settings, conversations and models, or ask KAME"))
+        self.field.setPlaceholderText(self.tr("Search, or ask KAME"))
         self._glass = self.field.addAction(
             icon("search", QColor(tokens().dim)), QLineEdit.ActionPosition.LeadingPosition
         )
-        self.nothing = Quiet(self.tr("No match."), self)
-        self.nothing.setContentsMargins(12, 8, 12, 8)
         self.list = named(QListView(self), self.tr("Commands found"))
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setUniformItemSizes(True)
@@ -81,7 +89,7 @@ class CommandPalette(Dressed, QFrame):
         self.list.setItemDelegate(CommandDelegate(self.list))
         self._model = QStandardItemModel(self)
         self.list.setModel(self._model)
-        column(self.field, self.nothing, self.list, within=self, spacing=EDGE_PX, margins=EDGE_PX)
+        column(self.field, self.list, within=self, spacing=EDGE_PX, margins=EDGE_PX)
         self._shadow = QGraphicsDropShadowEffect(self)
         self._shadow.setBlurRadius(40)
         self._shadow.setOffset(0, 8)
@@ -130,18 +138,20 @@ class CommandPalette(Dressed, QFrame):
 
     def _fill(self) -> None:
         self._model.clear()
-        for command, match in ranked(self.field.text(), self._commands, self.recent):
+        text = self.field.text()
+        found = ranked(text, self._commands, self.recent)
+        if text.strip():
+            title = self.tr("Ask KAME: “{0}”").format(one_line(text, LONGEST_NAME))
+            found.append((Command(title, "", partial(self._ask, text), "ask"), Match(0.0, frozenset())))
+        for command, match in found:
             item = QStandardItem(command.title)
             item.setData(command, COMMAND_ROLE)
             item.setData(match, MATCH_ROLE)
-            item.setData(", ".join(filter(None, (command.title, command.place, command.keys))), _SPOKEN)
+            on = self.tr("on") if command.current else ""
+            item.setData(", ".join(filter(None, (command.title, on, command.place, command.keys))), _SPOKEN)
             item.setEditable(False)
             self._model.appendRow(item)
-        found = self._model.rowCount() > 0
-        self.nothing.setVisible(not found)
-        self.list.setVisible(found)
-        if found:
-            self._choose(0)
+        self._choose(0)
         self._place()
 
     def _choose_under_pointer(self, index: QModelIndex) -> None:
@@ -161,9 +171,10 @@ class CommandPalette(Dressed, QFrame):
         command = index.data(COMMAND_ROLE) if index.isValid() else None
         if command is None:
             return
-        self.recent = with_newest(self.recent, command.id)
         self.close()
-        self.used.emit()
+        if command.kind != "ask":
+            self.recent = with_newest(self.recent, command.id)
+            self.used.emit()
         command.run()
 
     # -- placement

@@ -1,24 +1,24 @@
 """Ranks the commands that match the typed text, favouring recently used ones.
 
-The letters of each typed word must occur in the title in the same order, preferably at the beginnings of words.
+Each typed word must occur in the title, as a part or as the beginnings of its words ("mtm" is "Mute the microphone"),
+or begin one of the command's other words, or a word of its place.
 """
 
 from __future__ import annotations
 
-import itertools
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.gui.palette.command import Command
 
-BEGINNING, WORD, INSIDE, LETTERS, PLACE = 100.0, 80.0, 50.0, 30.0, 10.0
-"""Scores for a match at the beginning of the title, at the beginning of a word, inside a word, as scattered letters,
-and at the beginning of a word in the place only.
+BEGINNING, WORD, INSIDE, INITIALS, OTHER, PLACE = 100.0, 80.0, 50.0, 40.0, 20.0, 5.0
+"""Scores for a match at the beginning of the title, at the beginning of a word, inside a word, as beginnings of several
+words, and, if the title has none of these, in the other words or in the place.
 """
 
-GAP = 2.0
-"""The penalty for each gap between scattered letters."""
+STEP = 1.0
+"""What each of the other words that come before the matching one costs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +29,14 @@ class Match:
     places: frozenset[int]
 
 
-def match(typed: str, title: str, place: str = "") -> Match | None:
-    """Matches the typed text against a command's title and place. Returns None if any typed word matches neither. Empty
-    text matches everything.
+def match(typed: str, title: str, place: str = "", other_words: str = "") -> Match | None:
+    """Matches the typed text against a command's title, other words and place. Returns None if any typed word matches
+    none of them. Empty text matches everything.
     """
-    letters, around = _folded(title), _folded(place)
+    letters, others, around = _folded(title), _folded(other_words).split(","), _folded(place)
     score, places = 0.0, set[int]()
     for word in _folded(typed).split():
-        found = _word(word, letters)
-        if found is None and any(around.startswith(word, at) for at in _beginnings(around)):
-            found = Match(PLACE, frozenset())
+        found = _word(word, letters) or _around(word, others, around)
         if found is None:
             return None
         score += found.score
@@ -54,31 +52,31 @@ def _word(word: str, title: str) -> Match | None:
         for place in candidates:
             if title.startswith(word, place):
                 return Match(points, frozenset(range(place, place + len(word))))
-    return _apart(word, title, starts)
+    return _initials(word, title, starts)
 
 
-def _apart(word: str, title: str, starts: list[int]) -> Match | None:
-    """Matches scattered letters in order, preferring beginnings of words as long as the rest still matches."""
-    places: list[int] = []
-    at = 0
-    for number, letter in enumerate(word):
-        begin = next((place for place in starts if place >= at and title[place] == letter), -1)
-        if begin < 0 or not _follows(word[number + 1 :], title, begin + 1):
-            begin = title.find(letter, at)
-        if begin < 0:
-            return None
-        places.append(begin)
-        at = begin + 1
-    gaps = sum(after - before > 1 for before, after in itertools.pairwise(places))
-    return Match(LETTERS - GAP * gaps, frozenset(places))
+def _initials(word: str, title: str, starts: list[int]) -> Match | None:
+    """Matches beginnings of successive words."""
+    for number in range(len(starts)):
+        rest, places = iter(starts[number:]), list[int]()
+        for letter in word:
+            at = places[-1] + 1 if places else 0
+            if not places or title[at : at + 1] != letter:
+                at = next((start for start in rest if start >= at), len(title))
+            if title[at : at + 1] != letter:
+                break
+            places.append(at)
+        else:
+            return Match(INITIALS, frozenset(places))
+    return None
 
 
-def _follows(letters: str, title: str, at: int) -> bool:
-    for letter in letters:
-        at = title.find(letter, at) + 1
-        if not at:
-            return False
-    return True
+def _around(word: str, others: Sequence[str], place: str) -> Match | None:
+    """Matches the beginning of a word in the other words or, failing that, in the place."""
+    for number, other in enumerate(others):
+        if any(other.startswith(word, at) for at in _beginnings(other)):
+            return Match(max(OTHER - STEP * number, PLACE + STEP), frozenset())
+    return Match(PLACE, frozenset()) if any(place.startswith(word, at) for at in _beginnings(place)) else None
 
 
 def _beginnings(text: str) -> list[int]:
@@ -102,7 +100,7 @@ RECENT_POINTS = 15.0
 
 def ranked(typed: str, commands: Iterable[Command], recent: Sequence[str]) -> list[tuple[Command, Match]]:
     """Returns the commands to show, best first. For empty text, these are the recently used ones, followed by all
-    others except settings, conversations and models.
+    others except settings, their values, conversations and models.
 
     `recent` contains command IDs, most recent first.
     """
@@ -113,7 +111,7 @@ def ranked(typed: str, commands: Iterable[Command], recent: Sequence[str]) -> li
             if command.id in bonus or command.kind == "command":
                 found.append((bonus.get(command.id, 0.0), command, Match(0.0, frozenset())))
             continue
-        fits = match(typed, command.title, command.place)
+        fits = match(typed, command.title, command.place, command.other_words)
         if fits is not None:
             found.append((fits.score + bonus.get(command.id, 0.0), command, fits))
     found.sort(key=lambda one: -one[0])  # stable, so commands with equal scores stay in the providers' order

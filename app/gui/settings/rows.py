@@ -64,6 +64,7 @@ class SettingRow(Dressed, QWidget):
         self.editor.describe(self.words.text())
         section = Settings.pages[page_of(declared.section)].sections[declared.section]
         self._texts = [declared.name, label, said(section), self.words.text(), *declared.choices]
+        self._texts.append(said(declared.other_words))
         self._texts += map(said, declared.words.values())
         self._grid = _row_grid(self)
         self._stacked: bool | None = None
@@ -97,7 +98,7 @@ class SettingRow(Dressed, QWidget):
             self.changed.emit(value)
 
     def holds(self, words: list[str]) -> bool:
-        """Returns whether each of `words` (case-folded) occurs in the key, label, section, explanation or choices."""
+        """Returns whether each of `words` (case-folded) occurs in what is known of the setting."""
         texts = self._texts + (self.editor.texts if isinstance(self.editor, Choice) else [])
         text = "\n".join(texts).casefold()
         return all(word in text for word in words)

@@ -11,14 +11,17 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QMenu, QPlainT
 
 _STANDARD = QKeySequence.StandardKey
 _ROLES = QAction.MenuRole
+_SHOWN = Qt.ShortcutContext.WidgetShortcut
+"""The context of shortcuts that only a menu shows: they never trigger, since no menu has the focus."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandSpec:
     """A command.
 
-    - `text`: its name, with a mnemonic marker; `other_words`: what else users call it.
+    - `text`: its name, with a mnemonic marker; `other_words`: what else users call it, closest first.
     - `keys`: its shortcut; `everywhere`: whether it works in all windows of the app.
+    - `shown`: whether the keys are only shown here, because the window handles them in its own way.
     - `checkable`: whether it is a switch.
     """
 
@@ -27,17 +30,23 @@ class CommandSpec:
     other_words: str = ""
     keys: QKeySequence | QKeySequence.StandardKey | str = ""
     everywhere: bool = False
+    shown: bool = False
     checkable: bool = False
     role: QAction.MenuRole = QAction.MenuRole.NoRole
 
 
 class Commands(QObject):
-    """The commands as actions by their key, and `bar`, the menu of them. `panes`: the actions that show the panes."""
+    """The commands as actions by their key, and `bar`, the menu of them.
+
+    `panes`: the actions that show the panes: the conversations, the oracle and the inspector.
+    """
 
     def __init__(self, window: QWidget, panes: Iterable[QAction] = ()) -> None:
         super().__init__(window)
         self._actions: dict[str, QAction] = {}
-        self.other_words: dict[QAction, str] = {}
+        panes = list(panes)
+        seen = self.tr("history, sidebar, chats"), self.tr("thoughts, answers"), self.tr("timeline, requests, why")
+        self.other_words: dict[QAction, str] = dict(zip(panes, seen, strict=False))
         """What else users call an action, for the palette."""
         self.bar = QMenu(window)
         self.bar.setAccessibleName(self.tr("Menus"))
@@ -47,11 +56,12 @@ class Commands(QObject):
                 if isinstance(spec, CommandSpec):
                     self._add(menu, spec)
                 elif spec == "panes":
-                    menu.addActions(list(panes))
+                    menu.addActions(panes)
                 else:
                     menu.addSeparator()
             # A closed menu's shortcuts only work if its actions are also added to the window.
-            window.addActions([action for action in menu.actions() if not action.shortcut().isEmpty()])
+            in_window = [action for action in menu.actions() if not action.shortcut().isEmpty()]
+            window.addActions([action for action in in_window if action.shortcutContext() != _SHOWN])
 
     def __getitem__(self, key: str) -> QAction:
         return self._actions[key]
@@ -70,8 +80,8 @@ class Commands(QObject):
         action.setCheckable(spec.checkable)
         action.setMenuRole(spec.role)
         self.other_words[action] = spec.other_words
-        if spec.everywhere:
-            action.setShortcutContext(Qt.ShortcutContext.ApplicationShortcut)
+        if spec.everywhere or spec.shown:
+            action.setShortcutContext(_SHOWN if spec.shown else Qt.ShortcutContext.ApplicationShortcut)
 
     def _table(self) -> list[tuple[str, list[CommandSpec | str]]]:
         one = CommandSpec
@@ -79,11 +89,21 @@ class Commands(QObject):
             (
                 self.tr("&Conversation"),
                 [
-                    one("new", self.tr("&New conversation"), self.tr("start over, reset, clear"), _STANDARD.New),
-                    one("end", self.tr("En&d conversation"), self.tr("hang up, close the microphone")),
+                    one("new", self.tr("&New conversation"), self.tr("reset, start over, clear"), _STANDARD.New),
+                    one(
+                        "silence",
+                        self.tr("Sto&p speaking"),
+                        self.tr("interrupt, be quiet, silence"),
+                        "Esc",
+                        shown=True,
+                    ),
+                    one("end", self.tr("En&d conversation"), self.tr("stop, hang up, close the microphone")),
+                    one("delete", self.tr("De&lete this conversation"), self.tr("remove, erase, forget")),
                     "",
-                    one("style", self.tr("St&yle and tools…"), self.tr("persona, prompt, instructions, mcp, limit")),
-                    one("sound", self.tr("S&ound…"), self.tr("devices, microphone, loudspeaker, echo, volume")),
+                    one("attach", self.tr("&Add files…"), self.tr("attach, document, upload, PDF")),
+                    one("style", self.tr("St&yle and tools…"), self.tr("persona, prompt, instructions, limit")),
+                    one("tools", self.tr("&Tool servers…"), self.tr("mcp, plug-ins, connectors")),
+                    one("sound", self.tr("S&ound…"), self.tr("devices, microphone, loudspeaker, echo")),
                     one(
                         "mute",
                         self.tr("&Mute the microphone"),
@@ -98,7 +118,7 @@ class Commands(QObject):
                         checkable=True,
                     ),
                     "",
-                    one("export", self.tr("&Export this conversation…"), self.tr("save, download, share, subtitles")),
+                    one("export", self.tr("&Export this conversation…"), self.tr("save, share, subtitles")),
                     one("import", self.tr("&Import a conversation…"), self.tr("open, load")),
                     "",
                     # Windows has no standard key for quitting, and the documentation specifies Ctrl+Q for all systems.
@@ -115,7 +135,7 @@ class Commands(QObject):
                     one(
                         "settings",
                         self.tr("&Settings…"),
-                        self.tr("options, preferences"),
+                        self.tr("options, preferences, reset"),
                         "Ctrl+,",
                         role=_ROLES.PreferencesRole,
                     ),
@@ -134,7 +154,14 @@ class Commands(QObject):
                         checkable=True,
                     ),
                     "",
-                    one("latency", self.tr("&Latency"), self.tr("slow, speed, delay, response time"), "Ctrl+L"),
+                    one(
+                        "booth",
+                        self.tr("&Booth: favourites as large buttons"),
+                        self.tr("demo, swap, switch, fair, show"),
+                        "Ctrl+B",
+                        checkable=True,
+                    ),
+                    one("latency", self.tr("&Latency"), self.tr("slow, delay, response time, speed"), "Ctrl+L"),
                     one(
                         "mini",
                         self.tr("&Mini window"),
@@ -148,16 +175,22 @@ class Commands(QObject):
                 self.tr("&Model"),
                 [
                     one(
+                        "choose_model",
+                        self.tr("C&hoose a model…"),
+                        self.tr("swap, switch, change, another"),
+                        "Ctrl+Shift+M",
+                    ),
+                    one(
                         "models",
                         self.tr("Models and s&ervers…"),
-                        self.tr("download, key, ollama, connect, address, delete"),
+                        self.tr("download, delete, key, ollama, connect, address"),
                     ),
                     "",
                     one("compare", self.tr("Co&mpare…"), self.tr("second model, side by side")),
                     one(
                         "hand_over",
                         self.tr("S&witch to the comparison model"),
-                        self.tr("swap, hand over"),
+                        self.tr("hand over, swap"),
                         "Ctrl+H",
                         everywhere=True,
                     ),
@@ -172,6 +205,50 @@ class Commands(QObject):
                     "",
                     one("log", self.tr("&Log…"), self.tr("errors, report, diagnostics")),
                     one("about", self.tr("&About KAME"), self.tr("version, licence"), role=_ROLES.AboutRole),
+                ],
+            ),
+        ]
+
+    def widget_keys(self) -> list[tuple[str, list[tuple[str, str]]]]:
+        """Returns the keys that widgets handle themselves, as (where, [(keys, what they do)]), for the sheet.
+
+        Several keys are separated by a comma and a space.
+        """
+        return [
+            (
+                self.tr("Typing"),
+                [
+                    ("Enter", self.tr("Send the message")),
+                    ("Shift+Enter", self.tr("Start a new line")),
+                    ("Up", self.tr("Bring back what you sent before")),
+                    ("?", self.tr("Show these keys, while you are not typing")),
+                    ("Esc", self.tr("Close a list or a message")),
+                ],
+            ),
+            (
+                self.tr("In the list of models"),
+                [
+                    ("Enter", self.tr("Use the model")),
+                    ("Ctrl+D", self.tr("Make it a favourite, or no longer")),
+                    ("Alt+1…9", self.tr("Use a favourite, also outside the list")),
+                ],
+            ),
+            (
+                self.tr("In the list of conversations"),
+                [
+                    ("Enter", self.tr("Open the conversation")),
+                    ("F2", self.tr("Rename it")),
+                    ("P", self.tr("Pin it, or no longer")),
+                    ("Del", self.tr("Delete it")),
+                    ("Ctrl+Z", self.tr("Bring back what was deleted")),
+                ],
+            ),
+            (
+                self.tr("In the timeline"),
+                [
+                    ("P", self.tr("Pause it, or follow the conversation again")),
+                    ("Left, Right", self.tr("Go to the item before or after")),
+                    ("+, -", self.tr("Zoom in or out")),
                 ],
             ),
         ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QWindow
@@ -60,6 +61,8 @@ class KeyRouting(QObject):
         self._push = push
         self._window = window
         self._field = field
+        self.swap: Callable[[int], bool] = lambda number: False
+        """Takes a digit that is pressed while no message is being typed; returns whether it was of use."""
         self._clicked: QWidget | None = None
         """The widget that had the focus after the last click, or None if Tab has been pressed since."""
         self._fled_to: QWidget | None = None
@@ -147,6 +150,8 @@ class KeyRouting(QObject):
             return False
         if event.text() == "?" and not self.typing:
             self.sheet_wanted.emit()
+            return True
+        if event.text() in "123456789" and not self.typing and self.swap(int(event.text())):
             return True
         if focus is not self._field and focus is self._clicked:
             self.go_home()  # so that Qt delivers the key to the message field

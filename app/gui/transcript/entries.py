@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
+from app.conversation.record.heard_part import HeardPart
 from app.conversation.record.record import Entry, Note
 from app.conversation.record.revisions import Revision
 from app.conversation.record.transcript import Turn
@@ -64,11 +65,19 @@ class TranscriptCards(QObject):
         pieces = () if written else turn.pieces
         several = len(turn.backends) > 1  # each model's words are in its colour
         body: list[Run] = []
+        part: HeardPart | None = None
         for passage, source in pieces:
+            revision_of = source.revision if source is not None else None
             kind = "struck" if passage.withdrawn else "text"
-            if several and source is not None and not passage.withdrawn:
-                kind = f"text|{model_style(source.backend, source.model)}"
-            body.append((passage.text, kind))
+            if several and revision_of is not None and not passage.withdrawn:
+                style = model_style(revision_of.backend, revision_of.model)
+                kind = f"text|{style}"
+                if source is not None and source is not part and source.took is not None:
+                    words = self.tr("{0} took over after {1} s")
+                    words = words.format(model_name("", revision_of.model), f"{source.took:.1f}")
+                    body.append((f"{LINE_BREAK if body else ''}▸ {words}{LINE_BREAK}", f"dim|{style}"))
+                part = source
+            body.append((passage.text.lstrip() if body and body[-1][0].endswith(LINE_BREAK) else passage.text, kind))
         if rest and revision is not None and not written:
             body.append((f" {rest}" if body else rest, f"ghost|{model_style(revision.backend, revision.model)}"))
         if not written and not body:

@@ -23,8 +23,11 @@ LABELS = (
     tr("KAME (GPU): speaks while it thinks"),
     tr("Moshi (GPU): by itself, without a language model"),
     tr("Voice server (another machine)"),
+    tr("tiny, for trying out"),
 )
-"""Names of back-ends and front-ends declared outside the GUI, listed so that the translation tool extracts them."""
+"""Names of back-ends and front-ends, and a note on a model: declared outside the GUI, and listed here so that the
+translation tool extracts them.
+"""
 
 _log = logging.getLogger(__name__)
 

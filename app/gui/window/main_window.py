@@ -39,6 +39,7 @@ from app.gui.design.theme import apply_theme
 from app.gui.first_run.first_start import FirstStart
 from app.gui.inspector.pane import InspectorPane
 from app.gui.inspector.timeline_page import MiniTimeline
+from app.gui.models.booth import BoothStrip
 from app.gui.models.current_model import CurrentModel
 from app.gui.models.downloads import GraphicsController, ModelsController
 from app.gui.models.favourites import Favourites
@@ -157,6 +158,9 @@ class MainWindow(QMainWindow):
         self.popover = ModelPopover(self.settings, choices, search, favourites, self.current, self.top_bar.pill, self)
         self.popover.models_button.setVisible(self.dialogs.has_models)
         self.commands["models"].setVisible(self.dialogs.has_models)
+        self.commands["tools"].setVisible(self.dialogs.has_tool_servers)
+        self.booth = BoothStrip(self.model, favourites, self.lists, self.current, self)
+        self.transcript.add_below(self.booth)
         self.frontend_bar = FrontEndBar(
             self.settings,
             choices.weighty,
@@ -214,8 +218,8 @@ class MainWindow(QMainWindow):
             self.list,
             self.talks,
             choose=self.backends.choose,
-            open_settings=self.panels.open_settings,
-            open_guide=self.panels.open_guide,
+            ask=put,
+            panels=self.panels,
         )
 
     def _build_system(self, context: WindowContext) -> None:
@@ -307,6 +311,7 @@ class MainWindow(QMainWindow):
             self.transcript.composer.attach,
             self.transcript.composer.field,
             self.transcript.composer.button,
+            *self.booth.chips,
             dock.mute,
             dock.devices_button,
             dock.button,
@@ -366,11 +371,17 @@ class MainWindow(QMainWindow):
         commands.on("new", starter.start_fresh)
         commands.on("end", starter.stop)
         commands.on("quit", self.close)
+        commands.on("silence", self.talk.silence)
+        commands.on("attach", self.documents.ask)
+        commands.on("tools", self.dialogs.open_servers)
+        commands.on("choose_model", lambda: self.popover.toggle_at(self.top_bar.pill))
         commands.on("copy", lambda: copy_selection(transcript.view, *self.oracle.views))
         commands.on("find", transcript.find_bar.appear)
+        commands.on("booth", self.booth.setVisible)
+        self.booth.picked.connect(self.backends.choose)
+        self.booth.took_over.connect(self.replay.tick)
+        self.routing.swap = self.booth.pick
         commands.on("latency", self.inspector.open_latency)
-        opens = QShortcut(QKeySequence("Ctrl+Shift+M"), self, lambda: self.popover.toggle_at(self.top_bar.pill))
-        opens.setWhatsThis(self.tr("Choose a model"))
         newest = QShortcut(QKeySequence("F6"), self, self.messages.take_focus)
         newest.setWhatsThis(self.tr("Go to the newest message"))
         menu = QShortcut(QKeySequence("F10"), self, self.top_bar.open_menu)

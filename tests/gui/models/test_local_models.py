@@ -11,7 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 
+from app.gui.models.local_card import LocalCard
 from app.gui.models.local_models import LocalModels
 from app.gui.models.models_dialog import ModelsDialog
 from app.gui.state.choice import WindowChoices, backend_choice
@@ -61,6 +63,9 @@ class FakeModels:
     def best(self, language: str) -> ModelView | None:
         return self.views["big"]
 
+    def recommended(self, language: str) -> str:
+        return "big"
+
     def get(self, key: str, report: Callable[[str, float], None], cancelled: threading.Event) -> None:
         report("50% of 1.1 GB: getting piece 1 of 2", 0.5)
         while not self.go_on.wait(0.01):
@@ -84,33 +89,90 @@ class FakeModels:
 
 
 async def opened(window: MainWindow) -> LocalModels:
-    """The page, with its list."""
+    """The page, with its cards."""
     window.commands["models"].trigger()
     panel = open_dialog(window, ModelsDialog).local
     assert panel is not None and panel.isVisible()
-    await until(lambda: panel.list.topLevelItemCount() == 5)
+    await until(lambda: len(panel.cards) == 6)
     return panel
 
 
-def row(panel: LocalModels, label: str) -> list[str]:
-    """What the list says of a model, chosen thereby."""
-    [item] = panel.list.findItems(label, Qt.MatchFlag.MatchExactly | Qt.MatchFlag.MatchRecursive)
-    panel.list.setCurrentItem(item)
-    return [item.text(column) for column in range(panel.list.columnCount())]
+def words(card: LocalCard) -> list[str]:
+    """The words on a card that are highlighted."""
+    badges = (card.recommended, card.use, card.fits, card.pace)
+    return [badge.text() for badge in badges if not badge.isHidden()]
+
+
+def do(card: LocalCard, entry: str) -> None:
+    """Takes an entry of a card's menu, as far as it is offered."""
+    press(card, card.more.accessibleName())
+    (action,) = [one for one in card.menu.actions() if one.text().replace("&", "") == entry]
+    assert card.menu.isVisible() and action.isVisible() and action.isEnabled()
+    card.menu.close()
+    action.trigger()
+
+
+async def test_cards_say_what_a_model_is_and_the_recommended_one_is_first() -> None:
+    service = FakeModels()
+    slow = {
+        "fits": "This machine is too slow for it.",
+        "pace": "slow",
+        "speed": "9.0 s, 1.0 words/s",
+        "estimated": True,
+    }
+    service.views["small"] = replace(SMALL, pace="instant", note="tiny, for trying out")
+    service.views["huge"] = replace(BIG, key="huge", label="Huge", **slow)
+    async with shown(FakeFactory(), models=service) as window:
+        window.commands["models"].trigger()
+        panel = open_dialog(window, ModelsDialog).local
+        await until(lambda: len(panel.cards) == 7)
+        assert list(panel.cards) == ["big", "small", "huge", "ear", "mouth", "choir", "kame"]
+        big, small, huge, ear = (panel.cards[key] for key in ("big", "small", "huge", "ear"))
+        assert words(big) == ["Recommended", "Fits in memory"] and big.button.text() == "Download"
+        assert big.facts.text() == "1.1 GB · many languages · 100 of 120 facts right · Apache-2.0"
+        assert (
+            words(small) == ["In use", "Fits this machine", "Instant"] and small.note.text() == "Tiny, for trying out."
+        )
+        assert small.pace.toolTip() == "<qt>Measured here: 0.1 s, 40 words/s</qt>" and not small.button.isVisible()
+        assert words(huge) == ["Does not fit", "Slow"] and huge.note.text() == "This machine is too slow for it."
+        assert huge.pace.toolTip() == "<qt>Estimated from another model: 9.0 s, 1.0 words/s</qt>"
+        assert words(ear) == ["On this machine", "Fits in memory"] and ear.note.text() == "Hears many languages."
+        assert words(panel.cards["kame"]) == ["Needs a graphics card"]
+        about = "Small, In use, Fits this machine, Instant, 0.1 GB · English · 60 of 120 facts right · MIT"
+        assert small.accessibleName() == small.button.accessibleDescription() == about
+        assert big.button.accessibleName() == "Download Big"
+
+
+async def test_tab_and_arrows_go_through_the_cards_in_their_order() -> None:
+    service = FakeModels()
+    async with shown(FakeFactory(), models=service) as window:
+        panel = await opened(window)
+        service.recommended = lambda language: ""  # type: ignore[method-assign]
+        panel.refresh()
+        await until(lambda: list(panel.cards)[:2] == ["small", "big"])
+        panel.cards["small"].more.setFocus()
+        for key, control in (
+            (Qt.Key.Key_Tab, panel.cards["big"].button),
+            (Qt.Key.Key_Down, panel.cards["ear"].button),
+            (Qt.Key.Key_Backtab, panel.cards["big"].button),
+        ):
+            QTest.keyClick(panel.window().focusWidget(), key)
+            assert control.hasFocus()
 
 
 async def test_a_model_is_fetched_and_offered_to_the_talk_that_goes_on() -> None:
     service, factory = FakeModels(), FakeFactory()
     async with shown(factory, models=service) as window:
         panel = await opened(window)
-        assert row(panel, "Small")[1:7] == ["en", "0.10 GB", "in use", "0.1 s, 40 words/s", "60 of 120", "MIT"]
-        assert row(panel, "Big")[3] == "" and panel.get_button.isEnabled() and not panel.use_button.isEnabled()
-        press(panel, "Download the chosen model")
-        await until(lambda: panel.bar.value() == 500)
-        assert panel.bar.isVisible() and not panel.get_button.isEnabled() and "piece 1 of 2" in panel.said.text()
+        big = panel.cards["big"]
+        press(panel, "Download Big")
+        await until(lambda: big.bar.value() == 500)
+        assert big.bar.isVisible() and "piece 1 of 2" in big.progress.text() and big.button.text() == "Cancel"
+        assert not panel.cards["kame"].button.isEnabled(), "one download at a time"
         service.go_on.set()
-        await until(lambda: row(panel, "Big")[3] == "here")
-        assert row(panel, "Big")[4] == "0.6 s, 6 words/s"
+        await until(lambda: big.button.text() == "Use")
+        assert "On this machine" in words(big) and not big.bar.isVisible()
+        assert panel.said.text() == "Big is on this machine."
         await until(lambda: any("Big is here" in said.label.text() for said in window.messages.rows))
         next(said for said in window.messages.rows if "Big is here" in said.label.text()).offers[0].click()
         assert window.popover.choice == BackendChoice("embedded", "big")
@@ -120,31 +182,36 @@ async def test_what_is_used_checked_and_removed_is_said_and_kept() -> None:
     service, settings = FakeModels(), Settings(language="de")
     async with shown(FakeFactory(), settings, models=service) as window:
         panel = await opened(window)
-        row(panel, "Ear")
-        assert panel.words.text() == "Hears many languages."
-        press(panel, "Use the chosen model")
-        assert settings.recogniser == "ear"
-        await until(lambda: row(panel, "Ear")[3] == "in use")
-        row(panel, "Mouth")
-        press(panel, "Use the chosen model")
+        ear, mouth, small = (panel.cards[key] for key in ("ear", "mouth", "small"))
+        press(panel, "Use Ear")
+        assert settings.recogniser == "ear" and panel.said.text() == "Ear is used from now on."
+        await until(lambda: "In use" in words(ear) and not ear.button.isVisible())
+        press(panel, "Use Mouth")
         assert settings.voice == "mouth"
-        row(panel, "Small")
-        press(panel, "Use the chosen model")
-        await until(lambda: settings.embedded_model == "small")
-        assert backend_choice(settings).model == "small", "kept for next time"
-        press(panel, "Let the app choose a model of this kind")
-        await until(lambda: panel.said.text() == "The app chooses from now on.")
-        await until(lambda: settings.embedded_model == "")
-        assert not panel.auto_button.isEnabled()
-        row(panel, "Mouth")
-        await until(lambda: row(panel, "Mouth")[3] == "in use")
-        press(panel, "Check the chosen model's files")
+        do(ear, "Let the app choose")
+        assert panel.said.text() == "The app chooses from now on." and settings.recogniser == ""
+        await until(lambda: "In use" not in words(ear) and "In use" in words(mouth))
+        do(mouth, "Check the files")
         await until(lambda: panel.said.text() == "mouth is whole.")
-        press(panel, "Remove the chosen model")
+        do(mouth, "Remove from this machine")
         await until(lambda: settings.voice == "")
         assert service.views["mouth"].state == "absent", "talks are not to look for what is gone"
-        row(panel, "Small")
-        assert not panel.remove_button.isEnabled(), "what came with the app stays"
+        await until(lambda: mouth.button.text() == "Download")
+        assert panel.said.text() == "mouth is removed."
+        assert not small.remove.isEnabled(), "what came with the app stays"
+
+
+async def test_another_language_model_is_used_and_the_choice_left_to_the_app() -> None:
+    service, settings = FakeModels(), Settings()
+    service.views["big"] = replace(BIG, state="here")
+    async with shown(FakeFactory(), settings, models=service) as window:
+        panel = await opened(window)
+        press(panel, "Use Big")
+        await until(lambda: settings.embedded_model == "big")
+        assert backend_choice(settings).model == "big", "kept for next time"
+        await until(lambda: "In use" in words(panel.cards["big"]) and "In use" not in words(panel.cards["small"]))
+        do(panel.cards["big"], "Let the app choose")
+        await until(lambda: settings.embedded_model == "")
 
 
 async def test_a_fetch_that_fails_is_a_sentence_and_the_talk_goes_on() -> None:
@@ -152,31 +219,33 @@ async def test_a_fetch_that_fails_is_a_sentence_and_the_talk_goes_on() -> None:
     service.trouble = "The disk ran full. Make room."
     async with shown(factory, models=service) as window:
         panel = await opened(window)
-        row(panel, "Big")
-        press(panel, "Download the chosen model")
+        press(panel, "Download Big")
         service.go_on.set()
         await until(lambda: "disk ran full" in panel.said.text())
-        assert panel.get_button.isEnabled() and window.manager.session is factory.session
+        assert panel.cards["big"].button.text() == "Download" and panel.cards["big"].button.isEnabled()
+        assert window.manager.session is factory.session
 
 
 async def test_a_voice_is_heard_and_then_used() -> None:
     service, sounds, settings = FakeModels(), FakeSoundService(), Settings(loudspeaker="box", language="de")
     async with shown(FakeFactory(), settings=settings, models=service, sound_service=sounds) as window:
         panel = await opened(window)
-        assert row(panel, "Small") and not panel.play_button.isEnabled(), "a language model has no sound"
-        assert row(panel, "Ann") and panel.play_button.isEnabled() and not panel.use_button.isEnabled(), "no German"
-        assert row(panel, "Bea")[:4] == ["Bea", "de", "", ""]
-        press(panel, "Play a sample of the chosen voice")
+        choir = panel.cards["choir"]
+        assert not panel.cards["ear"].play_button.isVisible(), "only voices have a sound"
+        assert choir.voices.currentText() == "Bea (German)" and choir.button.isEnabled()
+        pick(choir.voices, "choir/ann")
+        assert choir.play_button.isEnabled() and not choir.button.isEnabled(), "no German"
+        pick(choir.voices, "choir/bea")
+        press(panel, "Play a sample of Choir")
         await until(lambda: sounds.calls == [("play", "box")])
-        assert sounds.sound[0] == pytest.approx(0.1) and not panel.said.text() and not panel.play_button.isEnabled()
+        assert sounds.sound[0] == pytest.approx(0.1) and not panel.said.text() and not choir.play_button.isEnabled()
         sounds.gate.set()
-        await until(panel.play_button.isEnabled)
-        press(panel, "Use the chosen model")
-        await until(lambda: row(panel, "Bea")[3] == "in use")
+        await until(choir.play_button.isEnabled)
+        press(panel, "Use Choir")
+        await until(lambda: "In use" in words(choir) and not choir.button.isVisible())
         assert settings.voice == "choir/bea" and panel.said.text() == "Bea is used from now on."
-        assert row(panel, "Choir")[3] == "in use" and row(panel, "Ann")[3] == ""
-        service.trouble = "The voice Ann can't speak. Download it again."
-        press(panel, "Play a sample of the chosen voice")
+        service.trouble = "The voice Bea can't speak. Download it again."
+        press(panel, "Play a sample of Choir")
         await until(lambda: panel.said.text() == service.trouble)
 
 
@@ -189,21 +258,22 @@ async def test_a_front_end_that_fits_the_card_is_downloaded_and_used() -> None:
         window.dialogs.open_models("machine")
         await until(lambda: dialog.machine is not None and dialog.machine.view is CARD)
         window.dialogs.open_models("embedded", "kame")
-        await until(lambda: panel.list.chosen is not None and panel.list.chosen.key == "kame")
-        assert panel.words.text() == "Takes 11 GB in int8." and not panel.use_button.isEnabled()
-        press(panel, "Download the chosen model")
+        kame = panel.cards["kame"]
+        await until(lambda: kame.live and kame.button.hasFocus())
+        assert words(kame) == ["Recommended", "Fits this machine"] and kame.note.text() == "Takes 11 GB in int8."
+        press(panel, "Download KAME")
         service.go_on.set()
-        await until(lambda: row(panel, "KAME")[3] == "here")
+        await until(lambda: kame.button.text() == "Use")
         await until(lambda: any("KAME is downloaded" in said.label.text() for said in window.messages.rows))
-        press(panel, "Use the chosen model")
+        press(panel, "Use KAME")
         await until(lambda: len(factory.choices) == 2)
         assert settings.frontend == factory.choices[-1].frontend == "kame"
-        await until(lambda: row(panel, "KAME")[3] == "in use")
-        press(panel, "Let the app choose a model of this kind")
+        await until(lambda: "In use" in words(kame))
+        do(kame, "Let the app choose")
         assert settings.frontend == "cascade"
         dialog.local.show_machine(PLAIN)
-        assert row(panel, "KAME") and not panel.use_button.isEnabled(), "it does not fit this machine"
-        assert "needs a larger card" in panel.words.text()
+        assert not kame.button.isVisible() and words(kame) == ["On this machine", "Does not fit"]
+        assert "needs a larger card" in kame.note.text()
 
 
 CHOICES = WindowChoices(
@@ -238,7 +308,7 @@ async def refused(hub: Hub) -> AsyncIterator[tuple[MainWindow, LocalModels, Fake
         press(window.messages.rows[0], "Download…")
         page = open_dialog(window, ModelsDialog).local
         assert page is not None
-        await until(lambda: page.list.chosen is not None and page.list.chosen.key == "kame")
+        await until(lambda: "kame" in page.cards and page.cards["kame"].live)
         yield window, page, factory
 
 
@@ -260,7 +330,7 @@ async def test_it_is_there_for_front_ends_with_weights_and_starts_the_talk_with_
 
 async def test_missing_weights_are_downloaded_and_the_talk_begins(hub: Hub, tmp_path: Path) -> None:
     async with refused(hub) as (window, page, factory):
-        press(page, "Download the chosen model")
+        press(page, "Download KAME")
         await until(lambda: factory.sessions, 20)
         assert not window.frontend_bar.lacks_weights and window.frontend_bar.note.text() == ""
         assert not any("downloaded" in sentence for sentence in window.messages.sentences()), "it starts by itself"
@@ -271,20 +341,20 @@ async def test_missing_weights_are_downloaded_and_the_talk_begins(hub: Hub, tmp_
 async def test_a_download_is_stopped_and_continues_later(hub: Hub) -> None:
     hub.slow = threading.Event()
     async with refused(hub) as (window, page, factory):
-        press(page, "Download the chosen model")
-        await until(lambda: 0 < page.bar.value() < 1000)
-        press(page, "Stop the download")
+        press(page, "Download KAME")
+        await until(lambda: 0 < page.cards["kame"].bar.value() < 1000)
+        press(page, "Cancel the download of KAME")
         hub.slow.set()
-        await until(page.get_button.isEnabled)
+        await until(lambda: page.cards["kame"].button.text() == "Download")
         assert "stays" in page.said.text() and window.frontend_bar.lacks_weights and not factory.sessions
-        press(page, "Download the chosen model")
+        press(page, "Download KAME")
         await until(lambda: factory.sessions, 20)
 
 
 async def test_closing_the_window_ends_a_download(hub: Hub) -> None:
     hub.slow = threading.Event()
     async with refused(hub) as (window, page, _):
-        press(page, "Download the chosen model")
-        await until(lambda: page.bar.value() > 0)
+        press(page, "Download KAME")
+        await until(lambda: page.cards["kame"].bar.value() > 0)
         threading.Timer(0.1, hub.slow.set).start()
     assert window.models_controller is not None and not window.models_controller.busy

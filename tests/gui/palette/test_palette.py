@@ -15,11 +15,14 @@ from app.gui.palette.ranking import match, ranked
 from app.gui.window.main_window import MainWindow
 from app.history.base import ConversationView
 from app.session.control import BackendChoice
+from app.settings.declarations import Settings
 from app.settings.kept_state import WindowState
 from tests.gui.fake_history import FakeHistory
-from tests.gui.fakes import FakeBackendService, FakeFactory
+from tests.gui.fakes import FakeBackendService, FakeFactory, FakeServers
 from tests.gui.helpers import shown, until
+from tests.gui.models.test_local_models import FakeModels
 
+_SPOKEN = Qt.ItemDataRole.AccessibleTextRole
 CTRL = Qt.KeyboardModifier.ControlModifier
 
 
@@ -44,6 +47,12 @@ async def palette_over(recent: Sequence[object] = ()) -> AsyncIterator[tuple[Mai
 async def window() -> AsyncIterator[MainWindow]:
     async with palette_over() as (window, _):
         yield window
+
+
+@pytest.fixture
+def factory(window: MainWindow) -> FakeFactory:
+    assert isinstance(window.manager._factory, FakeFactory)
+    return window.manager._factory
 
 
 @pytest.fixture
@@ -100,7 +109,7 @@ async def test_a_setting_opens_where_it_is(window: MainWindow, palette: CommandP
 
 async def test_a_conversation_is_opened_by_its_title_which_is_plain_text(window, palette) -> None:
     QTest.keyClicks(palette.field, "leaves")
-    assert palette.titles() == ["Why leaves turn <b>red</b>"]
+    assert palette.titles() == ["Why leaves turn <b>red</b>", "Ask KAME: “leaves”"]
     QTest.keyClick(palette.field, Qt.Key.Key_Return)
     await until(lambda: window.talks.key == "a")
 
@@ -166,13 +175,107 @@ async def test_a_click_elsewhere_closes_it_and_one_on_a_line_runs_it(window, pal
     assert not palette.isVisible() and window.panels.settings is not None
 
 
-async def test_nothing_found_is_said_and_enter_does_nothing(palette: CommandPalette) -> None:
-    choose(palette, "qqqqq")
-    assert palette.isVisible() and palette.nothing.isVisible() and not palette.list.isVisible()
+FIRST = {
+    "dark": "Theme: Dark",
+    "bigger": "Text size: Larger",
+    "font": "Text size",
+    "swap": "Choose a model…",
+    "switch model": "Choose a model…",
+    "delete": "Delete this conversation",
+    "history": "Conversations",
+    "german": "Language: German",
+    "translate": "Language",
+    "download": "Models and servers…",
+    "update": "Check for new versions",
+    "shortcut": "Keys",
+    "attach": "Add files…",
+    "document": "Add files…",
+    "stop": "Stop speaking",
+    "stop speaking": "Stop speaking",
+    "interrupt": "Stop speaking",
+    "timer": "Ask KAME: “timer”",
+    "mcp": "Tool servers…",
+    "speed": "Speaking rate",
+    "faster": "Speaking rate: Faster",
+    "louder": "Speaking volume: Louder",
+    "animation": "Reduced motion",
+    "while i speak": "Answer: While I speak",
+    "reset": "New conversation",
+    "tell me a story": "Ask KAME: “tell me a story”",
+}
+"""What users type, and what they find first."""
 
 
-def command(title: str, kind: str = "command", place: str = "") -> Command:
-    return Command(title, "", lambda: None, kind, place)  # type: ignore[arg-type]
+async def test_what_users_call_a_thing_finds_it_first() -> None:
+    service, history = FakeBackendService(tool_servers=FakeServers()), FakeHistory(ConversationView("a", "Bread"))
+    more = {"service": service, "history": history, "models": FakeModels()}
+    async with shown(FakeFactory(), Settings(answer_mode="after"), **more) as window:
+        await until(lambda: window.list.history is not None and window.list.history.known)
+        window.talks.open(window.list.history.known[0])
+        await until(window.commands["delete"].isEnabled)
+        open_(window)
+        palette, found = window.quick.palette, {}
+        for typed in FIRST:
+            palette.field.clear()
+            QTest.keyClicks(palette.field, typed)
+            found[typed] = palette.titles()[0]
+            assert palette.titles()[-1] == f"Ask KAME: “{typed}”"
+        assert found == FIRST
+        palette.field.clear()
+        QTest.keyClicks(palette.field, "stop")
+        assert palette.titles().index("Stop speaking") < palette.titles().index("End conversation")
+
+
+async def test_a_value_is_set_from_the_palette_and_marked_there(window: MainWindow, palette: CommandPalette) -> None:
+    choose(palette, "dark")
+    assert window.settings.theme == "dark" and window.panels.settings is None
+    open_(window)
+    choose(palette, "bigger")
+    assert window.settings.font_scale == 110
+    open_(window)
+    QTest.keyClicks(palette.field, "theme")
+    current = [title for title, command in rows(palette) if command.current]
+    assert current == ["Theme: Dark"]
+    for key, value in (("theme", "system"), ("font_scale", 100)):
+        window.keep.change(key, value)
+    assert "on" in palette.list.model().index(palette.titles().index(current[0]), 0).data(_SPOKEN).split(", ")
+
+
+async def test_settings_that_restart_or_cannot_be_changed_have_no_values(window, palette) -> None:
+    QTest.keyClicks(palette.field, "voice engine")
+    assert [title for title in palette.titles() if title.startswith("Voice engine")] == ["Voice engine"]
+    palette.field.setText("start at login")
+    assert "Start at login: On" not in palette.titles(), "this copy can't be started at login"
+
+
+async def test_enter_in_the_last_row_sends_what_was_typed(factory: FakeFactory, window, palette) -> None:
+    window.transcript.composer.field.setText("a draft")
+    QTest.keyClicks(palette.field, "qqqqq?")
+    assert palette.titles() == ["Ask KAME: “qqqqq?”"]
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    assert not palette.isVisible() and window.transcript.composer.field.text() == "a draft"
+    assert factory.session.calls[-1] == ("write", "qqqqq?")
+    open_(window)
+    assert not any(title.startswith("Ask") for title in palette.titles()), "it is no command to be used again"
+
+
+async def test_the_conversation_that_is_shown_is_deleted(window: MainWindow, palette: CommandPalette) -> None:
+    assert not any("Delete" in title for title in palette.titles()), "nothing is kept of it yet"
+    choose(palette, "bread")
+    await until(window.commands["delete"].isEnabled)
+    open_(window)
+    choose(palette, "delete")
+    await until(lambda: window.talks.key != "b" and not window.commands["delete"].isEnabled())
+    assert window.conversations.undo.isVisible()
+
+
+def rows(palette: CommandPalette) -> list[tuple[str, Command]]:
+    model = palette.list.model()
+    return [(title, model.index(place, 0).data(COMMAND_ROLE)) for place, title in enumerate(palette.titles())]
+
+
+def command(title: str, kind: str = "command", place: str = "", other_words: str = "") -> Command:
+    return Command(title, "", lambda: None, kind, place, other_words)  # type: ignore[arg-type]
 
 
 def titles(typed: str, *commands: Command, recent: tuple[str, ...] = ()) -> list[str]:
@@ -193,7 +296,9 @@ def marked(typed: str, title: str) -> str:
         ("mtm", "Mute the microphone", "Mute The Microphone"),
         ("micro mute", "Mute the microphone", "MUTE the MICROphone"),
         ("uber", "Über uns", "ÜBER uns"),
-        ("etm", "Mute the microphone", "mutE The Microphone"),
+        ("mutth", "Mute the microphone", "MUTe THe microphone"),
+        ("etm", "Mute the microphone", None),
+        ("mm", "Mute the microphone", None),
         ("mute zebra", "Mute the microphone", None),
     ],
 )
@@ -204,9 +309,17 @@ def test_letters_are_found_where_people_look_for_them(typed: str, title: str, sh
         assert marked(typed, title) == shown
 
 
-def test_beginnings_go_before_insides_and_these_before_single_letters() -> None:
-    found = titles("st", command("Last"), command("Set up KAME"), command("Show the style"), command("Stop"))
-    assert found == ["Stop", "Show the style", "Last", "Set up KAME"]
+def test_beginnings_go_before_insides_and_these_before_initials() -> None:
+    found = titles("st", command("Last"), command("Set the time"), command("Show the style"), command("Stop"))
+    assert found == ["Stop", "Show the style", "Last", "Set the time"]
+
+
+def test_a_title_goes_before_other_words_and_the_closest_of_these_is_first() -> None:
+    commands = command("Sound", other_words="volume, stop"), command("End", other_words="stop"), command("Non-stop")
+    assert titles("stop", *commands) == ["Non-stop", "End", "Sound"]
+    assert titles("volume sound", *commands) == ["Sound"]
+    assert titles("top", *commands) == ["Non-stop"]  # inside of another word is no match
+    assert titles("sto", *commands, recent=("command::Sound",))[0] == "Non-stop", "not even if it was used last"
 
 
 def test_the_name_of_a_page_finds_what_is_on_it_after_all_titles() -> None:

@@ -65,6 +65,27 @@ async def test_every_key_of_menus_favourites_and_shortcuts_is_on_it(window: Main
             assert native_keys(one.key()) in found, "a shortcut of the window says nowhere what it does"
 
 
+async def test_keys_that_a_list_or_the_message_field_takes_are_on_it_by_their_place(window: MainWindow) -> None:
+    window.quick.open_sheet()
+    groups = {
+        group.title: {keys: key.words for key in group.keys for keys in key.keys} for group in sheet_of(window).groups
+    }
+    assert {"Enter", "Shift+Enter", "Esc"} <= set(groups["Typing"]) and groups["Conversation"]["Esc"] == "Stop speaking"
+    assert groups["In the list of models"]["Ctrl+D"] == "Make it a favourite, or no longer"
+    assert "Alt+1…9" in groups["In the list of models"]
+    assert set(groups["In the list of conversations"]) == {"Enter", "F2", "P", "Del", "Ctrl+Z"}
+    assert groups["In the timeline"]["P"] == "Pause it, or follow the conversation again"
+    assert groups["Model"]["Ctrl+Shift+M"] == "Choose a model"
+
+
+async def test_escape_does_what_the_window_says_and_not_the_menus_entry(window: MainWindow) -> None:
+    given: list[str] = []
+    window.commands["silence"].triggered.connect(lambda: given.append("menu"))
+    window.messages.say("Something happened.")
+    QTest.keyClick(window.transcript.composer.field, Qt.Key.Key_Escape)
+    assert given == [] and window.messages.sentences() == []
+
+
 async def test_the_guide_is_opened_from_it_and_from_the_menu_only(window: MainWindow) -> None:
     window.quick.open_sheet()
     sheet = sheet_of(window)

@@ -153,11 +153,43 @@ def _model(key: str, kind: ModelKind, label: str, size: float, state: ModelState
 
 
 CATALOGUE = (
-    _model("smollm2-135m", "llm", "SmolLM2 135M", 0.15, "installed", speed="0.1 s, 62 words/s", right=31, default=True),
-    _model("qwen2.5-1.5b", "llm", "Qwen2.5 1.5B", 1.12, "absent", right=96),
-    _model("qwen2.5-7b", "llm", "Qwen2.5 7B", 4.68, "absent", right=111, fits="This machine is too slow for it."),
-    _model("moonshine-base", "stt", "Moonshine base", 0.29, "installed", speed="0.2 s", default=True),
-    _model("whisper-base", "stt", "Whisper base", 0.15, "here", speed="0.6 s"),
+    _model(
+        "smollm2-135m",
+        "llm",
+        "SmolLM2 135M",
+        0.15,
+        "installed",
+        speed="0.1 s, 62 words/s",
+        right=31,
+        default=True,
+        pace="instant",
+        note="tiny, for trying out",
+    ),
+    _model(
+        "qwen2.5-1.5b",
+        "llm",
+        "Qwen2.5 1.5B",
+        1.12,
+        "absent",
+        right=96,
+        speed="0.6 s, 9 words/s",
+        estimated=True,
+        pace="quick",
+    ),
+    _model(
+        "qwen2.5-7b",
+        "llm",
+        "Qwen2.5 7B",
+        4.68,
+        "absent",
+        right=111,
+        speed="2.4 s, 2 words/s",
+        estimated=True,
+        pace="slow",
+        fits="This machine is probably too slow for it.",
+    ),
+    _model("moonshine-base", "stt", "Moonshine base", 0.29, "installed", speed="0.2 s", pace="quick", default=True),
+    _model("whisper-base", "stt", "Whisper base", 0.15, "here", speed="0.6 s", pace="slow"),
     _model("kokoro", "tts", "Kokoro", 0.33, "installed", default=True, voices=(VoiceView("kokoro/ann", "Ann", "en"),)),
     _model("kame", "frontend", "KAME, bf16", 16.2, "absent"),
     _model("moshi", "frontend", "Moshi, bf16", 15.4, "absent"),
@@ -173,6 +205,9 @@ class _Models:
 
     def best(self, language: str) -> ModelView | None:
         return CATALOGUE[1]
+
+    def recommended(self, language: str) -> str:
+        return CATALOGUE[1].key
 
 
 def _devices() -> tuple[list[str], list[str]]:

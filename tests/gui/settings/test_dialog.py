@@ -383,6 +383,7 @@ def test_search_finds_links_too_and_names_their_page(place: Place, words: str, t
         ("toggle", {"talk_mode"}),  # a choice as it is in the file
         ("answer_delay_ms", {"answer_delay_ms"}),  # a key
         ("text  size ", {"font_scale"}),
+        ("speed", {"speech_rate"}),  # what else users call it
         ("while", {"answer_mode", "talk_mode", "talk_hotkey", "mute_hotkey", "notify_answers", "check_updates"}),
     ],
 )

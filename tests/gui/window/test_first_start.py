@@ -207,8 +207,8 @@ async def test_what_fits_the_machine_is_offered_and_leads_to_its_download() -> N
         press(model, "Set up what fits the graphics card")
         page = open_dialog(window, ModelsDialog).local
         assert page is not None and page.isVisible()
-        await until(lambda: page.list.chosen is not None and page.list.chosen.key == "kame")
-        assert page.get_button.isEnabled()
+        await until(lambda: "kame" in page.cards and page.cards["kame"].live)
+        assert page.cards["kame"].button.isEnabled()
 
 
 async def test_a_card_that_lacks_something_leads_to_its_installation() -> None:
