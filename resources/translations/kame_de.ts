@@ -3298,6 +3298,10 @@
 <context>
     <name>MainWindow</name>
     <message>
+        <source>All models…</source>
+        <translation>Alle Modelle…</translation>
+    </message>
+    <message>
         <source>Go to the newest message</source>
         <translation>Zur neuesten Meldung</translation>
     </message>
@@ -3543,6 +3547,10 @@
         <translation>KAME</translation>
     </message>
     <message>
+        <source>Message</source>
+        <translation>Meldung</translation>
+    </message>
+    <message>
         <source>Mini window</source>
         <translation>Minifenster</translation>
     </message>
@@ -3553,6 +3561,10 @@
     <message>
         <source>Talk</source>
         <translation>Gespräch</translation>
+    </message>
+    <message>
+        <source>Type a message</source>
+        <translation>Nachricht tippen</translation>
     </message>
 </context>
 <context>
@@ -3726,8 +3738,16 @@
 <context>
     <name>ModelName</name>
     <message>
+        <source>Choose a model</source>
+        <translation>Modell wählen</translation>
+    </message>
+    <message>
         <source>Model: {0}</source>
         <translation>Modell: {0}</translation>
+    </message>
+    <message>
+        <source>{0} ▾</source>
+        <translation>{0} ▾</translation>
     </message>
 </context>
 <context>

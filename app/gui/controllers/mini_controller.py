@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QPoint
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtWidgets import QMenu
 
 from app.conversation import events as e
 from app.conversation.record.record import Change
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 class MiniController(QObject):
     """The mini window is built on first use. It ends whenever the main window is shown again, for any reason.
 
+    - `send`: sends a typed message, once a session runs.
+    - `add_models`: adds what can be chosen to a menu of models.
     - `go_on`: starts a session in the conversation that is shown, if none runs.
     - `come_forward`: shows the main window in front.
     """
@@ -37,6 +40,8 @@ class MiniController(QObject):
         current: CurrentModel,
         layout: WindowLayoutStore,
         *,
+        send: Callable[[str], object],
+        add_models: Callable[[QMenu], object],
         go_on: Callable[[], object],
         come_forward: Callable[[], object],
     ) -> None:
@@ -49,6 +54,7 @@ class MiniController(QObject):
         self._sound = sound
         self._layout = layout
         self._commands = commands = context.commands
+        self._send, self._add_models = send, add_models
         self._go_on = go_on
         self._come_forward = come_forward
         self._current = current
@@ -113,7 +119,10 @@ class MiniController(QObject):
         from app.gui.mini.window import MiniWindow
 
         mini, push = MiniWindow(), self._push
-        self._routing = KeyRouting(push, mini)
+        self._routing = KeyRouting(push, mini, mini.field)
+        self._routing.escaped.connect(lambda: mini.silence.click() if mini.silence.isVisible() else None)
+        mini.sent.connect(self._write)
+        mini.model.clicked.connect(self._open_models)
         mini.button.pressed.connect(lambda: push.hold("mouse"))
         mini.button.released.connect(lambda: push.let_go("mouse"))
         mini.button.clicked.connect(self._go_on)
@@ -125,6 +134,18 @@ class MiniController(QObject):
         mini.placed.connect(lambda place: self._layout.keep_mini((place.x(), place.y())))
         mini.addActions([self._commands["mute"], self._commands["mini"]])  # for their keys
         return mini
+
+    def _write(self, text: str) -> None:
+        self._send(text)
+        if self._routing is not None:
+            self._routing.end_typing()
+
+    def _open_models(self) -> None:
+        assert self.mini is not None
+        menu = QMenu(self.mini)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._add_models(menu)
+        menu.popup(self.mini.model.mapToGlobal(self.mini.model.rect().bottomLeft()))
 
     def _on_active_changed(self) -> None:
         if self.mini is not None and not self.mini.isActiveWindow():

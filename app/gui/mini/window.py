@@ -1,4 +1,4 @@
-"""The mini window: the talk button, the latest words, the model's name, and three buttons.
+"""The mini window: the talk button, the latest words, a field for messages, the model with its menu, and three buttons.
 
 The latest words fill as many lines as fit; earlier text is replaced by "…".
 """
@@ -18,7 +18,7 @@ from PySide6.QtGui import (
     QTextLayout,
     QTextOption,
 )
-from PySide6.QtWidgets import QApplication, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QSizePolicy, QWidget
 
 from app.conversation.record.transcript import Turn
 from app.gui.design.fonts import set_size
@@ -31,6 +31,7 @@ from app.gui.models.current_model import ShownModel
 from app.gui.models.model_pill import paint_dot
 from app.gui.sound.talk_button import TalkButton
 from app.gui.sound.talk_dock import MuteButton
+from app.gui.transcript.composer import ComposerField
 from app.gui.widgets.form import column, row
 
 ELLIPSIS = "…"
@@ -85,18 +86,24 @@ class LastLines(PlainLabel):
 DOT_PX, GAP_PX = 8, 8
 
 
-class ModelName(PlainLabel):
-    """A model's name on one line, elided if necessary, preceded by a dot in the model's colour."""
+class ModelName(QAbstractButton):
+    """A button with a model's name, elided if necessary, preceded by a dot in the model's colour."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+        super().__init__(parent)
         self._model: ShownModel | None = None
+        self.name = ""
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setToolTip(self.tr("Choose a model"))
+
+    def sizeHint(self) -> QSize:
+        return QSize(0, self.fontMetrics().height() + 4)
 
     def show_model(self, model: ShownModel) -> None:
         """Shows a model's name and colour."""
         self._model = model
-        self.setText(model.name)
+        self.name = model.name
         self.setAccessibleName(self.tr("Model: {0}").format(model.name))
         self.update()
 
@@ -109,13 +116,14 @@ class ModelName(PlainLabel):
             if self._model is not None:
                 paint_dot(painter, self._model, QRectF(0, (self.height() - DOT_PX) / 2, DOT_PX, DOT_PX))
             room = self.rect().adjusted(DOT_PX + GAP_PX, 0, 0, 0)
-            draw_words(painter, room, self.text(), QColor(tokens().dim))
+            colour = tokens().text if self.underMouse() or self.hasFocus() else tokens().dim
+            draw_words(painter, room, self.tr("{0} ▾").format(self.name), QColor(colour))
 
 
 MOST_LETTERS = 400
 """Number of characters shown, which is more than fit into the window."""
 
-WIDTH_PX, HEIGHT_PX = 360, 120
+WIDTH_PX, HEIGHT_PX = 360, 156
 USUAL_LINE_PX = 17
 """The line height that the window size is designed for. The window grows with larger text."""
 EDGE_PX = 24
@@ -130,6 +138,8 @@ class MiniWindow(QWidget):
     back_wanted = Signal()
     """Emitted when the user asks to return to the main window."""
     silence_wanted = Signal()
+    sent = Signal(str)
+    """Emits a message that the user has typed."""
     active_changed = Signal()
     """Emitted when the window gains or loses keyboard focus."""
     placed = Signal(QPoint)
@@ -150,6 +160,9 @@ class MiniWindow(QWidget):
         self.back = IconButton("maximize-2", self.tr("Back to the window"), self, keys=self.tr("Enter"), size=16)
         self.silence.clicked.connect(self.silence_wanted)
         self.back.clicked.connect(self.back_wanted)
+        self.field = named(ComposerField(self, most_lines=1), self.tr("Message"))
+        self.field.setPlaceholderText(self.tr("Type a message"))
+        self.field.returned.connect(self._send)
         self._grip: QPoint | None = None  # where the mouse button was pressed, relative to the window
         self._settled = timer(self, SETTLE_MS, self._settle)
         self._lay_out()
@@ -158,7 +171,7 @@ class MiniWindow(QWidget):
     def _lay_out(self) -> None:
         unit = tokens().unit
         head = row((self.model, 1), self.mute, self.silence, self.back, spacing=unit)
-        side = column(head, (self.words, 1), spacing=unit)
+        side = column(head, (self.words, 1), self.field, spacing=unit)
         margins = (2 * unit, 2 * unit, 3 * unit, 2 * unit)
         row(self.button, (side, 1), within=self, spacing=2 * unit, margins=margins)
 
@@ -186,6 +199,15 @@ class MiniWindow(QWidget):
         text = turn.text[-MOST_LETTERS:] if turn is not None else ""
         self.words.show_words(text or state, dim=turn is None or turn.speaker == "user")
 
+    def _send(self) -> None:
+        """Sends the message; without one, Enter returns to the main window."""
+        text = self.field.text().strip()
+        self.field.clear()
+        if text:
+            self.sent.emit(text)
+        else:
+            self.back_wanted.emit()
+
     # -- placement
 
     def show_at(self, place: QPoint | None, beside: QWidget) -> None:
@@ -197,7 +219,7 @@ class MiniWindow(QWidget):
         self.show()
         self.raise_()
         self.activateWindow()
-        self.setFocus()
+        self.field.setFocus()
 
     def _on_screen(self, place: QPoint) -> QPoint:
         """Returns the position closest to `place` at which the window is entirely on a screen."""

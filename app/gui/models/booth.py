@@ -1,4 +1,6 @@
-"""Booth mode: the favourites as large numbered chips that swap the model in mid-sentence."""
+"""Booth mode: the favourites as large numbered chips that swap the model in mid-sentence, and flash when it takes
+over.
+"""
 
 from __future__ import annotations
 

@@ -26,7 +26,8 @@ The minimum fits the tabs and seven timeline lanes. Beyond the maximum, the lane
 LEAST_FOR_CONVERSATIONS_PX = 1080
 """Minimum window width at which the conversation list is shown by default."""
 
-LEAST_WIDTHS = (180, 320, 260)
+LEAST_WIDTHS = (180, 420, 260)
+"""Of the conversation list, the conversation and the oracle."""
 LEAST_INSPECTOR_PX = 146
 USUAL_LINE_PX = 17
 """The line height on which the sizes above are based. They are scaled up for larger text."""
@@ -48,10 +49,10 @@ class Panes(Dressed, QWidget):
         self.rows.addWidget(self.columns)
         self._inspector = inspector
         inspector.setMinimumHeight(round(LEAST_INSPECTOR_PX * self.scale))
-        for pane, least in zip((conversations, talk, oracle), LEAST_WIDTHS, strict=True):
-            if pane is not talk:  # its minimum width is determined by its controls
-                pane.setMinimumWidth(max(least, pane.minimumSizeHint().width()))
+        self._columns = conversations, talk, oracle
+        for pane in self._columns:
             self.columns.addWidget(pane)
+        self._set_least_widths()
         for place, stretch in ((0, 0), (1, 1), (2, 0)):
             self.columns.setStretchFactor(place, stretch)
         self.rows.addWidget(inspector)
@@ -63,11 +64,13 @@ class Panes(Dressed, QWidget):
         self.conversations_action = self._action(self.tr("&Conversations"), "Ctrl+1", conversations)
         self.oracle_action = self._action(self.tr("&Oracle"), "Ctrl+2", oracle, shown=False)
         self.inspector_action = self._action(self.tr("&Inspector"), "Ctrl+3", inspector, shown=False)
+        self.squeezed: list[QAction] = []
+        """The panes that are hidden for want of room, the first one first."""
         self._widened_by = 0  # for a comparison
         self.chosen = False
         """Whether the user has explicitly shown or hidden a pane. If not, the window's width determines visibility."""
         for action in self.actions_:
-            action.triggered.connect(self._choose)
+            action.triggered.connect(lambda _=False, action=action: self._choose(action))
 
     @property
     def actions_(self) -> tuple[QAction, ...]:
@@ -79,13 +82,40 @@ class Panes(Dressed, QWidget):
         """The text size relative to the default, at least 1."""
         return max(1.0, self.fontMetrics().height() / USUAL_LINE_PX)
 
-    def fit_into(self, width: int) -> None:
-        """Shows the conversation list if a window this wide (px) has room for it, and hides it otherwise.
+    @property
+    def least_width(self) -> int:
+        """The width that the conversation needs, in pixels."""
+        return self._columns[1].minimumWidth()
 
-        No-op if the user has explicitly shown or hidden a pane.
+    def fit_into(self, width: int) -> None:
+        """Hides the panes for which a window this wide (px) has no room, and shows them again once it has.
+
+        The conversation list is hidden by default unless the window is wide. The user's own choice overrides that.
         """
         if not self.chosen:
             self.conversations_action.setChecked(width >= LEAST_FOR_CONVERSATIONS_PX * self.scale)
+        for action in reversed(self.squeezed):
+            if self._needed(action) <= width:
+                self.squeezed.remove(action)
+                action.setChecked(True)
+        for action in (self.conversations_action, self.oracle_action):
+            if action.isChecked() and self._needed() > width:
+                self.squeezed.append(action)
+                action.setChecked(False)
+
+    def _needed(self, more: QAction | None = None) -> int:
+        """Returns the least width of the panes that are shown, and of one more."""
+        actions = self.conversations_action, None, self.oracle_action
+        shown = [
+            pane
+            for pane, action in zip(self._columns, actions, strict=True)
+            if action is None or action.isChecked() or action is more
+        ]
+        return sum(pane.minimumWidth() for pane in shown) + HANDLE_PX * (len(shown) - 1)
+
+    def _set_least_widths(self) -> None:
+        for pane, least in zip(self._columns, LEAST_WIDTHS, strict=True):
+            pane.setMinimumWidth(max(round(least * self.scale), pane.minimumSizeHint().width()))
 
     def compare(self, on: bool) -> None:
         """Opens the oracle and widens it to fit two columns, as far as the transcript allows; or undoes that."""
@@ -112,10 +142,19 @@ class Panes(Dressed, QWidget):
 
     def _dress(self) -> None:
         self._inspector.setMinimumHeight(round(LEAST_INSPECTOR_PX * self.scale))
+        self._set_least_widths()
         self.fit_into(self.window().width())
 
-    def _choose(self) -> None:
+    def _choose(self, action: QAction) -> None:
+        """The user has shown or hidden a pane: for want of room, another one is hidden, or the window grows."""
         self.chosen = True
+        if action in self.squeezed:
+            self.squeezed.remove(action)
+        window = self.window()
+        if action is self.oracle_action and action.isChecked() and self._needed() > window.width():
+            self.conversations_action.setChecked(False)
+        if self._needed() > window.width():
+            window.resize(self._needed(), window.height())
 
     def _action(self, text: str, keys: str, pane: QWidget, *, shown: bool = True) -> QAction:
         action = QAction(text, self)
@@ -167,7 +206,7 @@ class WindowLayoutStore(QObject):
     def save(self) -> None:
         """Saves the current layout immediately."""
         self._timer.stop()
-        shown = [name for name, action in self._named() if action.isChecked()]
+        shown = [name for name, action in self._named() if action.isChecked() or action in self._panes.squeezed]
         states = {
             "window": self._window.saveGeometry(),
             "columns": self._panes.columns.saveState(),

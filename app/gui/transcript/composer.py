@@ -34,8 +34,9 @@ class ComposerField(Dressed, QPlainTextEdit):
     """Emits the direction in which to step through the sent messages: -1 for the previous one, 1 for the next."""
     focused = Signal(bool)
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget, *, most_lines: int = MOST_LINES) -> None:
         super().__init__(parent)
+        self._most_lines = most_lines
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setTabChangesFocus(True)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -56,9 +57,11 @@ class ComposerField(Dressed, QPlainTextEdit):
         self.moveCursor(QTextCursor.MoveOperation.End)
 
     def _dress(self) -> None:
-        lines = max(1, min(MOST_LINES, int(self.document().size().height())))
+        lines = max(1, min(self._most_lines, int(self.document().size().height())))
         high = round(lines * self.fontMetrics().lineSpacing() + 2 * self.document().documentMargin()) + 2
-        more = Qt.ScrollBarPolicy.ScrollBarAsNeeded if lines == MOST_LINES else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        more = (
+            Qt.ScrollBarPolicy.ScrollBarAsNeeded if lines == self._most_lines else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        )
         self.setVerticalScrollBarPolicy(more)
         if high != self.height() or self.minimumHeight() != high:
             self.setFixedHeight(high)

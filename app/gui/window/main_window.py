@@ -7,7 +7,7 @@ import itertools
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QMoveEvent, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QApplication, QDialog, QMainWindow, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QMainWindow, QMenu, QVBoxLayout, QWidget
 
 from app.conversation import events as e
 from app.conversation.record.record import Change
@@ -231,6 +231,8 @@ class MainWindow(QMainWindow):
             self.sound,
             self.current,
             self.layout_store,
+            send=self.transcript.composer.put,
+            add_models=self._add_models,
             go_on=self.starter.go_on_if_stopped,
             come_forward=self.come_forward,
         )
@@ -334,10 +336,10 @@ class MainWindow(QMainWindow):
             self.setTabOrder(one, other)
 
     def _make_room(self) -> None:
-        """Keeps the window at least as wide as what is open in it, which grows with the text size."""
-        body = self.centralWidget()
-        assert body is not None
-        needed = min(body.minimumSizeHint().width(), self.screen().availableSize().width())
+        """Keeps the window at least as wide as the conversation, which grows with the text size."""
+        needed = min(
+            max(self.panes.least_width, self.top_bar.minimumSizeHint().width()), self.screen().availableSize().width()
+        )
         self.setMinimumSize(max(LEAST_PX[0], needed), LEAST_PX[1])
 
     # -- connections between parts that don't know each other
@@ -563,6 +565,16 @@ class MainWindow(QMainWindow):
             self.inspector.timeline.view.watch()
         if event.type() == QEvent.Type.ActivationChange and not self.isActiveWindow():
             self.talk.push.let_go_own()
+
+    def _add_models(self, menu: QMenu) -> None:
+        """Adds the favourites to a menu, and the way to all models."""
+        menu.addActions(self.popover.favourites.picks)
+        menu.addSeparator()
+        menu.addAction(self.tr("All models…"), self._choose_in_front)
+
+    def _choose_in_front(self) -> None:
+        self.come_forward()
+        self.popover.open_from_pill()
 
     def come_forward(self) -> None:
         """Shows itself in front, as a user who has started the app once more expects."""

@@ -7,13 +7,15 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMenu
 
 from app.conversation import events as e
 from app.gui.mini.window import HEIGHT_PX, WIDTH_PX, MiniWindow
 from app.gui.window.main_window import MainWindow
+from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import key, say, shown, spoken, until, window_and_factory
+from tests.gui.helpers import key, say, shown, spoken, type_keys, until, window_and_factory
 
 
 async def opened(window: MainWindow) -> MiniWindow:
@@ -132,7 +134,7 @@ async def test_it_names_the_model_in_its_colour_and_moves_its_ring() -> None:
     async with shown(FakeFactory(), Settings(provider="ollama")) as window:
         mini = await opened(window)
         pill = window.top_bar.pill
-        assert mini.model.text() == pill.text() and mini.model.colour() == pill.colour()
+        assert mini.model.name == pill.text() and mini.model.colour() == pill.colour()
         dot = mini.model.grab().toImage().pixelColor(4, mini.model.height() // 2)
         assert dot == pill.colour()
         say(window, e.LevelMeasured(1.0, -6.0, -80.0, 3.0))
@@ -170,3 +172,24 @@ async def test_a_place_on_a_screen_that_is_gone_is_not_used(tmp_path: Path) -> N
         window.layout_store.keep_mini((9000, -5000))
         mini = await opened(window)
         assert QGuiApplication.primaryScreen().availableGeometry().contains(mini.geometry())
+
+
+async def test_a_message_is_typed_in_it_and_sent(window: MainWindow, mini: MiniWindow, factory: FakeFactory) -> None:
+    await type_keys(mini, "What is it?")
+    assert mini.field.text() == "What is it?", "the space is part of it"
+    press_key(mini, Qt.Key.Key_Return)
+    assert ("write", "What is it?") in factory.session.calls
+    assert mini.field.text() == "" and mini.isVisible()
+    press_key(mini, Qt.Key.Key_Space)
+    await until(lambda: factory.session.calls[-2:] == [("press",), ("release",)])
+
+
+async def test_the_model_is_changed_in_it(window: MainWindow, mini: MiniWindow, factory: FakeFactory) -> None:
+    window.popover.favourites.show_backends([BackendChoice("openai", "gpt-4.1")])
+    mini.model.click()
+    menu = next(one for one in mini.findChildren(QMenu) if one.isVisible())
+    assert [action.text() for action in menu.actions() if action.text()][-1] == "All models…"
+    menu.actions()[0].trigger()
+    menu.close()
+    assert factory.session.calls == [("set_backend", BackendChoice("openai", "gpt-4.1"))]
+    await until(lambda: mini.model.name == "gpt-4.1")

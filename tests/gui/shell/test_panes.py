@@ -127,3 +127,17 @@ async def test_a_damaged_layout_is_ignored(tmp_path: Path, damaged: str) -> None
         await until(lambda: window.height() == 740)
     async with shown(FakeFactory(), Settings(path=tmp_path / "settings.json"), everything=False) as window:
         assert window.height() == 740, "and it is written again"
+
+
+@pytest.mark.parametrize("percent", [100, 125])
+async def test_the_conversation_keeps_its_room_and_the_other_panes_give_way(percent: int) -> None:
+    async with shown(FakeFactory(), Settings(font_scale=percent), everything=False) as window:
+        window.resize(1400, 860)
+        for keys in ("Ctrl+2", "Ctrl+3"):
+            press(window, keys)
+        await until(lambda: seen(window) == [True] * 3)
+        for width in (1200, 900, 700, 900, 1400):
+            window.resize(width, 600)
+            await until(lambda width=width: window.width() == max(width, window.minimumWidth()))
+            assert window.transcript.width() >= window.panes.least_width >= 420, f"at {width}"
+        await until(lambda: seen(window) == [True] * 3)
