@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -51,8 +51,7 @@ class DemoFigure:
     """Both sides' response times, in seconds from the end of the question to the start of the reply; None without one.
 
     - `own`: whether the question was a visitor's
-    - `said`: the replies, in the order of `SIDES`
-    - `trouble`: why there was no reply, in the order of `SIDES`
+    - `said`: the replies, or why there was none, in the order of `SIDES`
     """
 
     question: str
@@ -60,15 +59,13 @@ class DemoFigure:
     tandem: float | None
     own: bool = False
     said: tuple[str, str] = ("", "")
-    trouble: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True)
 class DemoResult:
-    """The results of a demo. `whole`: whether it ran to the end. `backend`: the name of the back-end that answered."""
+    """The results of a demo. `backend`: the name of the back-end that answered."""
 
     figures: tuple[DemoFigure, ...] = ()
-    whole: bool = False
     backend: str = ""
 
     @property
@@ -82,27 +79,25 @@ class DemoResult:
         times = [getattr(figure, side) for figure in self.counted]
         return statistics.median(times) if times else None
 
+    def document(self) -> dict[str, Any]:
+        """Returns the result as JSON-compatible data; times are in seconds."""
+        medians = {side: self.median(side) for side in SIDES}
+        rows = [asdict(figure) for figure in self.figures]
+        return {"ok": bool(self.counted), "backend": self.backend, "median_seconds": medians, "questions": rows}
+
 
 @dataclass(frozen=True, slots=True)
 class DemoOrder:
     """Options for a demo that starts with the program.
 
     - `backends`: substrings of the names of the back-ends to use, in order; if empty, all free ones
-    - `picture`, `json`: files to write; with either, the demo runs unattended and the program then exits
     - `aloud`: whether audio is played
     - `full`: whether the demo is full-screen rather than in a window
     """
 
     backends: tuple[str, ...] = ()
-    picture: str = ""
-    json: str = ""
     aloud: bool = True
     full: bool = True
-
-    @property
-    def unattended(self) -> bool:
-        """Whether the demo runs without visitors, and so never waits for one."""
-        return bool(self.picture or self.json)
 
 
 def chosen_backends(backends: Sequence[DemoBackend], names: Sequence[str] = ()) -> tuple[DemoBackend, ...]:
@@ -112,23 +107,22 @@ def chosen_backends(backends: Sequence[DemoBackend], names: Sequence[str] = ()) 
     """
     if not names:
         return tuple(backend for backend in backends if not backend.costs)
-    out: list[DemoBackend] = []
-    for name in names:
-        found = [backend for backend in backends if name.casefold() in backend.label.casefold() and backend not in out]
-        if not found:
-            here = ", ".join(backend.label for backend in backends) or "none"
+    found = {name: [one for one in backends if name.casefold() in one.label.casefold()] for name in names}
+    here = ", ".join(backend.label for backend in backends) or "none"
+    for name, some in found.items():
+        if not some:
             raise UserError(f"No back-end that can be used now is called “{name}”. There are: {here}.")
-        out += found
-    return tuple(out)
+    return tuple(dict.fromkeys(one for some in found.values() for one in some))
 
 
-def choice_of(side: Side, backend: BackendChoice, frontend: str) -> SessionChoice:
-    """Returns the options of a side's hands-free session. The sides differ only in front-end and answer mode.
+def choice_of(side: Side, offer: DemoOffer, place: int) -> SessionChoice:
+    """Returns the options of a side's hands-free session with the model at index `place`.
 
-    `frontend`: the key of the tandem's front-end.
+    The sides differ only in front-end and answer mode.
     """
     # Openings are off, since the answer itself is timed.
-    common = SessionChoice(backend=backend, style=Style(length="short"), openings=False, duplex=True)
+    backend, style = offer.backends[place].choice, Style(length="short")
+    common = SessionChoice(backend=backend, style=style, openings=False, duplex=True)
     if side == "cascade":
         return replace(common, frontend="cascade", answer_mode="after")
-    return replace(common, frontend=frontend, answer_mode="thinking")
+    return replace(common, frontend=offer.frontend, answer_mode="thinking")

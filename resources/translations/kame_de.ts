@@ -1272,7 +1272,7 @@
     </message>
     <message>
         <source>&amp;Keep the sound of new conversations</source>
-        <translation>Ton neuer Gespräche &amp;aufnehmen</translation>
+        <translation>Ton neuer Gespräche au&amp;fnehmen</translation>
     </message>
     <message>
         <source>&amp;Latency</source>
@@ -1832,37 +1832,70 @@
     </message>
 </context>
 <context>
-    <name>DemoController</name>
+    <name>DemoCourse</name>
+    <message>
+        <source>Live: {0} of {1} …</source>
+        <translation>Live: {0} von {1} …</translation>
+    </message>
     <message>
         <source>Looking for models …</source>
         <translation>Sprachmodelle werden gesucht …</translation>
     </message>
     <message>
-        <source>There is no model to answer. Get one in “Models and servers”, and come back.</source>
-        <translation>Es gibt kein Modell, das antworten kann. Hol eines unter „Modelle und Server“ und komm wieder.</translation>
+        <source>One question. One model. Who speaks first?</source>
+        <translation>Eine Frage. Ein Modell. Wer spricht zuerst?</translation>
     </message>
     <message>
-        <source>What the demo has brought could not be written: {0}</source>
-        <translation>Was die Demo ergeben hat, konnte nicht geschrieben werden: {0}</translation>
-    </message>
-</context>
-<context>
-    <name>DemoCourse</name>
-    <message>
-        <source>Getting ready: both are being asked, one after the other. {0} of {1}</source>
-        <translation>Wird vorbereitet: Beide werden gefragt, einer nach dem anderen. {0} von {1}</translation>
+        <source>Press Enter to start</source>
+        <translation>Enter drücken, um zu beginnen</translation>
     </message>
     <message>
-        <source>Recorded at {0} on this machine, one side after the other, and played side by side. Same model, voice and speech recognition on both.</source>
-        <translation>Um {0} auf diesem Rechner aufgenommen, eine Seite nach der anderen, und nebeneinander abgespielt. Modell, Stimme und Spracherkennung sind auf beiden gleich.</translation>
+        <source>Recorded at {2} on this machine</source>
+        <translation>Um {2} auf diesem Rechner aufgenommen</translation>
     </message>
     <message>
-        <source>The demo can&apos;t continue because of a bug in KAME ({0}). The log has the details.</source>
-        <translation>Die Vorführung kann wegen eines Programmfehlers in KAME nicht weitergehen ({0}). Näheres steht im Protokoll.</translation>
+        <source>Recorded on {0} ({1})</source>
+        <translation>Aufgenommen am {0} ({1})</translation>
+    </message>
+    <message>
+        <source>There is no model to answer. Get one in “Models and servers”.</source>
+        <translation>Es gibt kein Modell, das antworten kann. Hol dir eins unter „Modelle und Server“.</translation>
+    </message>
+    <message>
+        <source>{0}, one side after the other. Same model, voice and speech recognition on both.</source>
+        <translation>{0}, eine Seite nach der anderen. Modell, Stimme und Spracherkennung sind auf beiden gleich.</translation>
     </message>
 </context>
 <context>
     <name>DemoScreen</name>
+    <message>
+        <source>Again (Enter)</source>
+        <translation>Noch einmal (Eingabe)</translation>
+    </message>
+    <message>
+        <source>Both answered about as soon</source>
+        <translation>Beide antworteten etwa gleich bald</translation>
+    </message>
+    <message>
+        <source>Cascade</source>
+        <translation>Kaskade</translation>
+    </message>
+    <message>
+        <source>Cascade: {0} s sooner</source>
+        <translation>Kaskade: {0} s früher</translation>
+    </message>
+    <message>
+        <source>From the end of the question until the answer was heard, median</source>
+        <translation>Vom Ende der Frage, bis die Antwort zu hören war, Median</translation>
+    </message>
+    <message>
+        <source>Full screen or window (F11)</source>
+        <translation>Ganzer Bildschirm oder Fenster (F11)</translation>
+    </message>
+    <message>
+        <source>Hold to talk (Space)</source>
+        <translation>Zum Sprechen halten (Leertaste)</translation>
+    </message>
     <message>
         <source>Images (*.png)</source>
         <translation>Bilder (*.png)</translation>
@@ -1872,12 +1905,44 @@
         <translation>KAME-Vorführung</translation>
     </message>
     <message>
+        <source>Leave (Esc)</source>
+        <translation>Verlassen (Esc)</translation>
+    </message>
+    <message>
+        <source>Next (Enter)</source>
+        <translation>Weiter (Eingabe)</translation>
+    </message>
+    <message>
+        <source>No question was answered by both</source>
+        <translation>Keine Frage wurde von beiden beantwortet</translation>
+    </message>
+    <message>
         <source>Save as picture</source>
         <translation>Als Bild speichern</translation>
     </message>
     <message>
-        <source>The picture could not be saved: {0}</source>
-        <translation>Das Bild ließ sich nicht speichern: {0}</translation>
+        <source>Save as picture (S)</source>
+        <translation>Als Bild speichern (S)</translation>
+    </message>
+    <message>
+        <source>Start (Enter)</source>
+        <translation>Start (Eingabe)</translation>
+    </message>
+    <message>
+        <source>Tandem</source>
+        <translation>Tandem</translation>
+    </message>
+    <message>
+        <source>Tandem: answered before the question ended</source>
+        <translation>Tandem: antwortete, bevor die Frage zu Ende war</translation>
+    </message>
+    <message>
+        <source>Tandem: {0} s sooner</source>
+        <translation>Tandem: {0} s früher</translation>
+    </message>
+    <message>
+        <source>The picture could not be saved. Choose another folder.</source>
+        <translation>Das Bild konnte nicht gespeichert werden. Wähle einen anderen Ordner.</translation>
     </message>
     <message>
         <source>kame-demo.png</source>
@@ -2026,75 +2091,6 @@
     <message>
         <source>This failed because of a bug in KAME ({0}). The log has the details.</source>
         <translation>Das ist wegen eines Programmfehlers in KAME fehlgeschlagen ({0}). Näheres steht im Protokoll.</translation>
-    </message>
-</context>
-<context>
-    <name>FigureRows</name>
-    <message>
-        <source>Each question</source>
-        <translation>Jede Frage</translation>
-    </message>
-    <message>
-        <source>Yours: {0}</source>
-        <translation>Deine: {0}</translation>
-    </message>
-    <message>
-        <source>no answer</source>
-        <translation>keine Antwort</translation>
-    </message>
-    <message>
-        <source>{0} s</source>
-        <translation>{0} s</translation>
-    </message>
-</context>
-<context>
-    <name>FiguresBody</name>
-    <message>
-        <source>KAME · {0} · the same questions, model and voice on one machine</source>
-        <translation>KAME · {0} · dieselben Fragen, Modell und Stimme auf einem Rechner</translation>
-    </message>
-    <message>
-        <source>Median of your {0} questions</source>
-        <translation>Median deiner {0} Fragen</translation>
-    </message>
-    <message>
-        <source>Median of {0} questions</source>
-        <translation>Median von {0} Fragen</translation>
-    </message>
-    <message>
-        <source>No figures</source>
-        <translation>Keine Zahlen</translation>
-    </message>
-    <message>
-        <source>No question was answered by both</source>
-        <translation>Keine Frage wurde von beiden beantwortet</translation>
-    </message>
-    <message>
-        <source>One question</source>
-        <translation>Eine Frage</translation>
-    </message>
-    <message>
-        <source>Your question</source>
-        <translation>Deine Frage</translation>
-    </message>
-    <message>
-        <source>{0}, from its end until the answer was heard</source>
-        <translation>{0}, von ihrem Ende bis die Antwort zu hören war</translation>
-    </message>
-</context>
-<context>
-    <name>FiguresPage</name>
-    <message>
-        <source>Again (Enter)</source>
-        <translation>Noch einmal (Eingabe)</translation>
-    </message>
-    <message>
-        <source>Leave (Esc)</source>
-        <translation>Verlassen (Esc)</translation>
-    </message>
-    <message>
-        <source>Save as picture (S)</source>
-        <translation>Als Bild speichern (S)</translation>
     </message>
 </context>
 <context>
@@ -2323,6 +2319,10 @@
     <message>
         <source>Close</source>
         <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>Contents</source>
+        <translation>Inhalt</translation>
     </message>
     <message>
         <source>Guide</source>
@@ -2802,25 +2802,6 @@
     <message>
         <source>too loud</source>
         <translation>zu laut</translation>
-    </message>
-</context>
-<context>
-    <name>Lights</name>
-    <message>
-        <source>What it does</source>
-        <translation>Was sie tut</translation>
-    </message>
-    <message>
-        <source>listens</source>
-        <translation>hört zu</translation>
-    </message>
-    <message>
-        <source>speaks</source>
-        <translation>spricht</translation>
-    </message>
-    <message>
-        <source>thinks</source>
-        <translation>denkt</translation>
     </message>
 </context>
 <context>
@@ -3985,13 +3966,6 @@
     <message>
         <source>What you say is sent there as text, and billed to your account.</source>
         <translation>Was du sagst, geht als Text dorthin und wird deinem Konto berechnet.</translation>
-    </message>
-</context>
-<context>
-    <name>ModelsRow</name>
-    <message>
-        <source>Models, with their keys</source>
-        <translation>Modelle mit ihren Tasten</translation>
     </message>
 </context>
 <context>
@@ -5316,6 +5290,29 @@
     </message>
 </context>
 <context>
+    <name>SideView</name>
+    <message>
+        <source>listens</source>
+        <translation>hört zu</translation>
+    </message>
+    <message>
+        <source>speaks</source>
+        <translation>spricht</translation>
+    </message>
+    <message>
+        <source>thinks</source>
+        <translation>denkt</translation>
+    </message>
+    <message>
+        <source>{0} s</source>
+        <translation>{0} s</translation>
+    </message>
+    <message>
+        <source>{0} seconds</source>
+        <translation>{0} Sekunden</translation>
+    </message>
+</context>
+<context>
     <name>SoundController</name>
     <message>
         <source>Choose the microphone…</source>
@@ -5488,41 +5485,6 @@
     </message>
 </context>
 <context>
-    <name>StagePage</name>
-    <message>
-        <source>Ask it yourself</source>
-        <translation>Frag selbst</translation>
-    </message>
-    <message>
-        <source>Both are being asked, one after the other …</source>
-        <translation>Beide werden gefragt, einer nach dem anderen …</translation>
-    </message>
-    <message>
-        <source>Getting ready …</source>
-        <translation>Wird vorbereitet …</translation>
-    </message>
-    <message>
-        <source>Hold the space bar and ask. Press 2 in mid-sentence to change its mind.</source>
-        <translation>Leertaste halten und fragen. Mit 2 wechselst du mitten im Satz das Modell.</translation>
-    </message>
-    <message>
-        <source>Hold the space bar and ask. There is only one model here to answer.</source>
-        <translation>Leertaste halten und fragen. Hier gibt es nur ein Modell zum Antworten.</translation>
-    </message>
-    <message>
-        <source>Hold to ask</source>
-        <translation>Zum Fragen halten</translation>
-    </message>
-    <message>
-        <source>The tandem answers live. The cascade then gets the recording of your question, silently.</source>
-        <translation>Das Tandem antwortet sofort. Die Kaskade bekommt danach still die Aufnahme deiner Frage.</translation>
-    </message>
-    <message>
-        <source>{0} of {1}</source>
-        <translation>{0} von {1}</translation>
-    </message>
-</context>
-<context>
     <name>StageTable</name>
     <message>
         <source>95 %</source>
@@ -5559,29 +5521,6 @@
     <message>
         <source>Total wait</source>
         <translation>Gesamte Wartezeit</translation>
-    </message>
-</context>
-<context>
-    <name>StartPage</name>
-    <message>
-        <source>Full screen or window (F11)</source>
-        <translation>Ganzer Bildschirm oder Fenster (F11)</translation>
-    </message>
-    <message>
-        <source>KAME</source>
-        <translation>KAME</translation>
-    </message>
-    <message>
-        <source>Leave (Esc)</source>
-        <translation>Verlassen (Esc)</translation>
-    </message>
-    <message>
-        <source>One question. One model. Who speaks first?</source>
-        <translation>Eine Frage. Ein Modell. Wer spricht zuerst?</translation>
-    </message>
-    <message>
-        <source>Start (Enter)</source>
-        <translation>Start (Eingabe)</translation>
     </message>
 </context>
 <context>
@@ -5731,21 +5670,6 @@
 Click to see where the time went.</source>
         <translation>{0}.
 Klicke, um zu sehen, wofür die Zeit verging.</translation>
-    </message>
-</context>
-<context>
-    <name>Stopwatch</name>
-    <message>
-        <source>Seconds until it is heard</source>
-        <translation>Sekunden, bis sie zu hören ist</translation>
-    </message>
-    <message>
-        <source>s</source>
-        <translation>s</translation>
-    </message>
-    <message>
-        <source>{0} seconds</source>
-        <translation>{0} Sekunden</translation>
     </message>
 </context>
 <context>
@@ -6199,13 +6123,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>What the model thinks appears here while you still speak, and is revised with every few words.</source>
         <translation>Hier erscheint, was das Modell denkt, während du noch sprichst; alle paar Worte denkt es neu.</translation>
-    </message>
-</context>
-<context>
-    <name>ThoughtsView</name>
-    <message>
-        <source>What it thinks</source>
-        <translation>Was es denkt</translation>
     </message>
 </context>
 <context>
@@ -6726,6 +6643,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Du, nebenbei</translation>
     </message>
     <message>
+        <source>after “… {0}”</source>
+        <translation>nach „… {0}“</translation>
+    </message>
+    <message>
         <source>changed its mind {0} times</source>
         <translation>hat {0}-mal umgedacht</translation>
     </message>
@@ -6848,8 +6769,8 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Neues Gespräch, {0}</translation>
     </message>
     <message>
-        <source>Shows what the model thought before this answer.</source>
-        <translation>Zeigt, was das Modell vor dieser Antwort gedacht hat.</translation>
+        <source>Shows what the model would have answered while you spoke.</source>
+        <translation>Zeigt, was das Modell geantwortet hätte, während du sprachst.</translation>
     </message>
     <message>
         <source>You</source>
@@ -6965,40 +6886,26 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
 </context>
 <context>
-    <name>Verdict</name>
-    <message>
-        <source>Both were equally fast</source>
-        <translation>Beide waren gleich schnell</translation>
-    </message>
-    <message>
-        <source>Cascade</source>
-        <translation>Kaskade</translation>
-    </message>
-    <message>
-        <source>Tandem</source>
-        <translation>Tandem</translation>
-    </message>
-    <message>
-        <source>{0}: {1} s sooner</source>
-        <translation>{0}: {1} s früher</translation>
-    </message>
-    <message>
-        <source>{0}: {1} times as fast</source>
-        <translation>{0}: {1}-mal so schnell</translation>
-    </message>
-</context>
-<context>
     <name>Visitor</name>
     <message>
-        <source>There is only one model. Get another in “Models and servers” to switch in mid-sentence.</source>
-        <translation>Es gibt nur ein Modell. Hol unter „Modelle und Server“ ein zweites, um mitten im Satz zu wechseln.</translation>
+        <source>Ask it yourself</source>
+        <translation>Frag selbst</translation>
     </message>
-</context>
-<context>
-    <name>Waveform</name>
     <message>
-        <source>Question and answer as sound</source>
-        <translation>Frage und Antwort als Klang</translation>
+        <source>Getting ready …</source>
+        <translation>Wird vorbereitet …</translation>
+    </message>
+    <message>
+        <source>Hold the space bar and ask.</source>
+        <translation>Halte die Leertaste und frag.</translation>
+    </message>
+    <message>
+        <source>Hold the space bar and ask. Press a digit in mid-sentence to change its mind.</source>
+        <translation>Halte die Leertaste und frag. Drücke mitten im Satz eine Ziffer, um das Modell zu wechseln.</translation>
+    </message>
+    <message>
+        <source>The tandem answers live. The cascade then gets the recording of your question, silently.</source>
+        <translation>Das Tandem antwortet sofort. Die Kaskade bekommt danach still die Aufnahme deiner Frage.</translation>
     </message>
 </context>
 <context>

@@ -30,7 +30,7 @@ from tests.gui.fakes import FakeFactory, no_devices
 Dialog = TypeVar("Dialog", bound=QDialog)
 
 
-WELCOMED = WindowState(first_run_done=True)
+WELCOMED = WindowState(first_run_done=True, better_model_decided=True)
 """The state of a window whose user has finished with the welcome's cards."""
 
 

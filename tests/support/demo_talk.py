@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,13 +12,16 @@ import numpy as np
 from app.audio.devices.paced import Spoken
 from app.conversation import events as e
 from app.demo.base import DemoBackend, DemoOffer, DemoQuestion
-from app.session.control import BackendChoice, Refusal, SessionChoice, SessionState, UserError
+from app.demo.record import Pair, record_pair
+from app.session.control import BackendChoice, Progress, Refusal, SessionChoice, SessionState, UserError
 
 FRAME = 0.08
 WORD = 0.24
 LIVE_PACE = 0.003
 """Of a session on the devices: an answer can be interrupted."""
 RATE = 24_000
+SHIPPED = 1_795_000_000.0
+"""When the recordings that come with the app were made."""
 
 QUESTIONS = tuple(
     DemoQuestion(text, np.full(round(seconds * RATE), 0.1, np.float32), seconds)
@@ -62,14 +65,23 @@ class ScriptedDemoService:
     gate: asyncio.Event | None = None
     lost_after: int = 0
     questions: tuple[DemoQuestion, ...] = QUESTIONS
+    shipped: tuple[Pair, ...] = ()
+    known: tuple[BackendChoice, ...] = ()
+    """What the user has, as told by the window."""
     started: list[ScriptedTalk] = field(default_factory=list)
     """All sessions that nobody hears."""
     recorded: list[ScriptedTalk] = field(default_factory=list)
     """Those of them that were asked."""
     live: list[ScriptedTalk] = field(default_factory=list)
-    warmed: list[BackendChoice] = field(default_factory=list)
 
-    async def offer(self) -> DemoOffer:
+    async def ship(self) -> None:
+        """Makes the recordings that come with the app."""
+        service, offer = ScriptedDemoService(cascade=self.cascade, tandem=self.tandem), DemoOffer((FIRST,))
+        pairs = [await record_pair(service, offer, 0, question, "cascade") for question in self.questions]
+        self.shipped = tuple(replace(pair, machine="a laptop", backend="Shipped", began=SHIPPED) for pair in pairs)
+
+    async def offer(self, known: Iterable[BackendChoice] = ()) -> DemoOffer:
+        self.known = tuple(known)
         return DemoOffer(self.found, self.frontend)
 
     async def start(self, choice: SessionChoice) -> tuple[ScriptedTalk, ScriptedTalk]:
@@ -82,16 +94,13 @@ class ScriptedDemoService:
         self.started.append(talk)
         return talk, talk
 
-    async def talk(self, choice: SessionChoice, progress: Callable[[str], None]) -> ScriptedTalk:
-        progress("loading")
+    async def talk(self, choice: SessionChoice, progress: Callable[[Progress], None]) -> ScriptedTalk:
+        progress(Progress(("voice",)))
         await asyncio.sleep(0)
         if self.no_devices:
             raise UserError(self.no_devices)
         self.live.append(ScriptedTalk(self, choice, LIVE_PACE))
         return self.live[-1]
-
-    async def warm(self, choice: BackendChoice) -> None:
-        self.warmed.append(choice)
 
     def sound(self, loudspeaker: str) -> None:
         return None

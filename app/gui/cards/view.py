@@ -53,7 +53,8 @@ class CardView(LinkView):
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setCursorWidth(0)  # hidden while there is no text
+        self.setCursorWidth(0)  # hidden while there is no text, and on a divider
+        self.cursorPositionChanged.connect(self._show_caret)
         self._restyle()
 
     @property
@@ -65,8 +66,8 @@ class CardView(LinkView):
 
     def insert_card(self, place: int, card: Card) -> None:
         """Inserts a card at index `place`."""
-        self.setCursorWidth(1)
         self.content.insert(place, card)
+        self._show_caret()
 
     def set_card(self, place: int, card: Card) -> None:
         """Replaces the card at `place`. Cheap if the card is unchanged."""
@@ -88,6 +89,11 @@ class CardView(LinkView):
         self.content.clear()
         self.content.set_margins(self.viewport().width())
         self.setCursorWidth(0)
+
+    def _show_caret(self) -> None:
+        place = self.card_at_cursor()
+        seen = 0 <= place < len(self.cards) and self.cards[place].style != "divider"
+        self.setCursorWidth(1 if seen else 0)
 
     def card_at(self, point: QPoint) -> int:
         """Returns the index of the card at a point in the viewport, or -1 if there is none."""

@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from app.demo.base import DemoOffer, DemoOrder, DemoResult, chosen_backends
-from app.demo.service import document
-from app.gui.state.background_tasks import BackgroundTasks, log_fault
+from app.demo.base import DemoOffer, DemoOrder, chosen_backends
+from app.gui.state.background_tasks import log_fault
 from app.gui.state.session_manager import SessionManager
-from app.platform.files import write_json
+from app.session.control import BackendChoice
 
 if TYPE_CHECKING:
     from app.demo.service import DemoService
     from app.gui.demo.course import DemoCourse
     from app.gui.demo.screen import DemoScreen
 
-_LOOKING = "look what the demo can use"
+MOST_MODELS = 9
+"""The maximum number of models: one for each of the keys 1 to 9."""
 
 
 class DemoController(QObject):
     """Opens and closes the demo: `open` uses the defaults, `begin` takes a `DemoOrder`.
 
-    `talks` returns whether the user has a conversation that is running or about to start.
+    Args:
+        service: the demo's service.
+        manager: the sessions of the user's conversation, which is stopped for the demo.
+        window: the parent of the demo's window.
+        talks: returns whether the user has a conversation that is running or about to start.
+        known: returns the user's back-ends, the one of the conversation first.
+        label: returns the display name of a back-end.
     """
 
     began = Signal()
@@ -37,68 +43,62 @@ class DemoController(QObject):
     """Emitted when the demo is closed. True if the user's session should be restarted; False if none was running
     before, or if the user has moved on to something else.
     """
-    finished = Signal(object)
-    """Emits the `DemoResult` once the figures are displayed."""
     failed = Signal(str)
 
     def __init__(
         self,
         service: DemoService,
         manager: SessionManager,
-        background: BackgroundTasks,
         window: QWidget,
         *,
         talks: Callable[[], bool],
+        known: Callable[[], Sequence[BackendChoice]] = lambda: (),
+        label: Callable[[BackendChoice], str] | None = None,
     ) -> None:
         super().__init__(window)
         self.screen: DemoScreen | None = None
         self.course: DemoCourse | None = None
-        self.running = False
-        """Whether the demo is open."""
-        self.written = False
-        """Whether the demo ran to the end with usable results and all files requested by the order were written."""
+        """The demo while it is open."""
+        self.clock = time.monotonic
+        """Returns the time in seconds, for the next course."""
         self._order = DemoOrder()
-        self._service = service
-        self._manager = manager
-        self._background = background
-        self._window = window
-        self._talks = talks
+        self._service, self._manager, self._window = service, manager, window
+        self._talks, self._known, self._label = talks, known, label
         self._talked = False  # whether the user's conversation was stopped for the demo
         self._closing: asyncio.Task[None] | None = None
         manager.before_start = self._gone  # two simultaneous sessions would compete for the audio devices
 
     def begin(self, order: DemoOrder) -> None:
-        """Opens the demo as specified by `order`. If unattended, it writes its files and closes the main window."""
+        """Opens the demo as specified by `order`."""
         self._order = order
         self.open()
 
     def open(self) -> None:
         """Opens the demo and brings it to the front."""
-        screen = self._screen()
-        if not self.running:
-            self.running = True
+        from app.gui.demo.course import DemoCourse
+        from app.gui.demo.screen import DemoScreen
+
+        if self.screen is None:
+            self.screen = DemoScreen(self._window)
+            self.screen.leave_wanted.connect(self.leave)
+        self.screen.appear(self._order.full)
+        if self.course is None:
             self._talked = self._talks()
             self._manager.stop()
             self.began.emit()
-            screen.start_page.show_status(self.tr("Looking for models …"), ready=False)
-            screen.show_page(screen.start_page)
-            self._background.run(self, _LOOKING, self._look, self._start, self._tell)
-        screen.appear(self._order.full)
+            self.course = DemoCourse(self._service, self.screen, self._manager.wanted, self._look, self.clock)
+            self.course.failed.connect(self.failed)
+            self.course.begin()
 
     def leave(self, *, again: bool = True) -> None:
         """Closes the demo. `again`: whether to resume the user's conversation, if there was one."""
-        if not self.running:
-            return
-        self.running = False
-        self._background.cancel(_LOOKING)
         course, self.course = self.course, None
-        if course is not None:
+        if course is not None and self.screen is not None:
             self._closing = asyncio.get_running_loop().create_task(course.close(), name="close the demo")
             self._closing.add_done_callback(log_fault)
             self._closing.add_done_callback(lambda _: course.deleteLater())
-        self._screen().hide()
-        self._order = replace(DemoOrder(), aloud=self._order.aloud)
-        self.ended.emit(again and self._talked)
+            self.screen.hide()
+            self.ended.emit(again and self._talked)
 
     def make_way(self) -> None:
         """Closes the demo without resuming the user's session. Called when the user starts a conversation or navigates
@@ -108,66 +108,18 @@ class DemoController(QObject):
 
     async def close(self) -> None:
         """Closes the demo when the main window closes. Must be called before the session manager is closed."""
-        self._talked = False
-        self.leave()
+        self.make_way()
         await self._gone()
-
-    # -- internals
 
     async def _gone(self) -> None:
         """Waits until the demo has released all audio devices."""
         if self._closing is not None:
             await asyncio.wait([self._closing])
 
-    def _screen(self) -> DemoScreen:
-        if self.screen is None:
-            from app.gui.demo.screen import DemoScreen
-
-            self.screen = DemoScreen(self._window)
-            self.screen.leave_wanted.connect(self.leave)
-        return self.screen
-
     async def _look(self) -> DemoOffer:
-        offer = await self._service.offer()
-        await asyncio.to_thread(lambda: self._service.questions)
+        """Returns the models that can answer, by their display names. Raises UserError."""
         await self._manager.idle()
-        return replace(offer, backends=chosen_backends(offer.backends, self._order.backends))
-
-    def _start(self, offer: DemoOffer) -> None:
-        from app.gui.demo.course import DemoCourse
-
-        if not offer.backends:
-            self._tell(self.tr("There is no model to answer. Get one in “Models and servers”, and come back."))
-            return
-        devices, visitors = self._manager.wanted, not self._order.unattended
-        course = self.course = DemoCourse(self._service, self._screen(), offer, devices, visitors=visitors)
-        course.finished.connect(self._finish)
-        course.failed.connect(self._give_up)
-        course.begin()
-
-    def _finish(self, result: DemoResult) -> None:
-        self.finished.emit(result)
-        if self._order.unattended:
-            self.written = self._write(result)
-            self._window.close()
-
-    def _write(self, result: DemoResult) -> bool:
-        try:
-            if self._order.json:
-                write_json(Path(self._order.json), document(result), indent=1)
-        except OSError as error:
-            self._tell(self.tr("What the demo has brought could not be written: {0}").format(error))
-            return False
-        if self._order.picture and not self._screen().save(Path(self._order.picture)):
-            return False
-        return result.whole and bool(result.counted)
-
-    def _give_up(self, sentence: str) -> None:
-        self.leave()
-        self._tell(sentence)
-
-    def _tell(self, sentence: str) -> None:
-        self._screen().start_page.show_status(sentence, ready=False)
-        self.failed.emit(sentence)
-        if self._order.unattended:
-            self._window.close()
+        offer = await self._service.offer(self._known())
+        label = self._label
+        named = [replace(one, label=label(one.choice)) if label else one for one in offer.backends]
+        return replace(offer, backends=chosen_backends(named, self._order.backends)[:MOST_MODELS])

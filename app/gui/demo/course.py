@@ -1,223 +1,242 @@
-"""Steps through the demo on its screen, once per visitor."""
+"""Steps through the demo on its screen, once per visitor.
+
+A recorded run that comes with the app is played while this machine's own recordings are made in the background.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine
-from datetime import datetime
-from typing import Any
+from collections.abc import Awaitable, Callable, Collection, Coroutine
+from typing import Any, Literal
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QCursor
+from PySide6.QtCore import QDateTime, QLocale, QObject, Signal
 
 from app.demo.base import SIDES, DemoFigure, DemoOffer, DemoResult
-from app.demo.record import Pair, Recorder, Replay
+from app.demo.record import Pair, Replay, record_pair
 from app.demo.service import DemoService
-from app.demo.steps import Steps
 from app.gui.demo.screen import DemoScreen
 from app.gui.demo.visitor import Visitor
+from app.gui.design.motion import timer
 from app.gui.state.background_tasks import log_fault
-from app.session.control import SessionChoice
+from app.session.control import SessionChoice, UserError
+
+Step = Literal["start", "watch", "ask", "figures"]
+"""The steps of the demo:
+
+- `start`: waits for a visitor, with the recorded run in silence
+- `watch`: plays both sides' answers, those of this machine as soon as there are some
+- `ask`: lets the visitor ask questions
+- `figures`: shows the response times
+"""
 
 TICK_MS = 33
+HOLD_SECONDS = 1.8
+"""How long (s) a finished replay stays on screen."""
+IDLE_SECONDS = 60.0
+"""How long (s) the demo may be idle before it returns to the start page."""
 
 
 class DemoCourse(QObject):
     """Runs the demo step by step.
 
-    `devices` specifies the microphone and loudspeaker. If `visitors` is False, the demo skips the start page and begins
-    with the first question.
+    - `pairs`: the recordings of this machine, with the model at index `place` of the offer
+    - `figures`: the results of the visitor's own questions
+
+    Args:
+        service: the demo's service.
+        screen: the demo's window.
+        devices: specifies the microphone and loudspeaker.
+        look: returns the models that can answer. Raises UserError.
+        clock: returns the time in seconds.
     """
 
-    finished = Signal(object)
-    """Emits the `DemoResult` once the figures are displayed."""
     failed = Signal(str)
-    """Emits a message explaining why the demo can't continue."""
+    """Emits a message explaining why nothing can be recorded."""
 
     def __init__(
         self,
         service: DemoService,
         screen: DemoScreen,
-        offer: DemoOffer,
         devices: SessionChoice,
-        *,
-        visitors: bool = True,
+        look: Callable[[], Awaitable[DemoOffer]],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(screen)
-        self.steps = Steps(len(service.questions), visitors)
-        self.visitor = Visitor(service, screen.stage, offer, devices, self)
-        self._service = service
-        self._screen = screen
-        self._offer = offer
-        self._questions = service.questions
-        self._recorder = Recorder(service, offer.backends[0].choice, offer.frontend)
-        self._pairs: dict[int, Pair] = {}
-        self._figures: list[DemoFigure] = []
+        self.service, self.screen, self.devices = service, screen, devices
+        self.step: Step = "start"
+        self.offer = DemoOffer(())
+        self.place = 0
+        self.pairs: list[Pair] = []
+        self.figures: list[DemoFigure] = []
+        self.visitor: Visitor | None = None
+        self._look, self._clock = look, clock
+        self._replay: Replay | None = None
+        self._progress = ""
+        self._seen: list[Pair] = []  # what this visitor has watched
+        self._began = self._touched = clock()
         self._recording: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._replay: Replay | None = None
-        self._replay_began = 0.0
         self._sound = service.sound(devices.loudspeaker)
-        self._cursor = QCursor.pos()
-        self._timer = QTimer(self, interval=TICK_MS, timerType=Qt.TimerType.PreciseTimer)
-        self._timer.timeout.connect(self._tick)
-        screen.next_wanted.connect(self._next)
+        self._timer = timer(self, TICK_MS, self.tick, repeats=True)
+        screen.next_wanted.connect(self.next)
         screen.touched.connect(self._touch)
-        screen.push.pressed.connect(self.visitor.press)
-        screen.push.released.connect(self.visitor.release)
-        screen.model_wanted.connect(self.visitor.choose)
-        self.visitor.touched.connect(self._touch)
-
-    @property
-    def result(self) -> DemoResult:
-        """The results so far."""
-        whole = len(self._figures) >= len(self._questions)
-        return DemoResult((*self._figures, *self.visitor.figures), whole, self._offer.backends[0].label)
+        screen.model_wanted.connect(self.choose)
 
     def begin(self) -> None:
-        """Starts the demo."""
+        """Shows the start page, looks for models, and starts to record."""
+        self._recording = self._spawn(self._begin())
+
+    async def _begin(self) -> None:
+        await asyncio.to_thread(lambda: (self.service.shipped, self.service.questions))
         self._timer.start()
-        self._screen.stage.show_model(self._offer.backends[0].label)
-        if not self.steps.visitors:
-            self.steps.begin(_now())
-            self._record()
-        self._enter()
+        self._go("start")
 
     async def close(self, seconds: float = 1.0) -> None:
         """Stops the demo, waiting up to `seconds` for each task."""
         self._timer.stop()
-        if self._recording is not None:
-            self._recording.cancel()
-            await asyncio.wait([self._recording], timeout=seconds)
-        await self.visitor.close(seconds)
-        await self._silence()
+        self._stop_recording()
+        self._end_step()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=seconds)
 
-    # -- steps
+    @property
+    def label(self) -> str:
+        """The name of the model that answers."""
+        return self.offer.backends[self.place].label
+
+    def next(self) -> None:
+        """Advances to the next step, or to the next question."""
+        if self.step == "watch":
+            self._play_next()
+        else:
+            self._go("figures" if self.step == "ask" else "watch")
+
+    def choose(self, place: int) -> None:
+        """Chooses the model at index `place`: the one to record with or, while a visitor asks, to switch to."""
+        if place < len(self.offer.backends) and self.visitor is not None:
+            self.visitor.manager.want(backend=self.offer.backends[place].choice)
+        elif place < len(self.offer.backends) and self.step == "start" and place != self.place:
+            self.place, self.pairs = place, []
+            self._record()
+
+    def tick(self) -> None:
+        """Updates the page, and advances if it is time to. Called by the demo's timer."""
+        now = self._clock()
+        if self.visitor is not None and self.visitor.busy:
+            self._touch()
+        if self.step in ("ask", "figures") and now - self._touched >= IDLE_SECONDS:
+            self._go("start")
+        elif self.visitor is not None:
+            self.visitor.tick()
+        elif self._replay is not None:
+            self._show_replay(self._replay, now - self._began)
 
     def _touch(self) -> None:
-        self.steps.touch(_now())
+        self._touched = self._clock()
 
-    def _next(self) -> None:
-        self.steps.touch(_now())
-        self.steps.next(_now())
-        self._enter()
+    # -- steps
 
-    def _tick(self) -> None:
-        if (place := QCursor.pos()) != self._cursor:
-            self._cursor = place
-            self._touch()
-        if self.steps.tick(_now()):
-            self._enter()
-        match self.steps.step:
-            case "preparing" if self._recorded:
-                self._play(self._pairs[self.steps.number])
-            case "question" if self._replay is not None:
-                self._replay.advance(max(0.0, _now() - self._replay_began))
-                for side in SIDES:
-                    state, at = self._replay.states[side], self._replay.session_time(side)
-                    self._screen.stage.sides[side].show_state(state, at)
-                self._screen.stage.show_verdict(*(self._replay.states[side].heard for side in SIDES))
-            case "ask":
-                self.visitor.tick()
+    def _go(self, step: Step) -> None:
+        self._end_step()
+        self._touch()
+        self.step = step
+        self.screen.show_step(step)
+        if step == "ask":
+            self._stop_recording()
+        self.show_models()
+        if step in ("start", "watch"):
+            self._seen, self.figures = [], []
+            self._play_next()
+        if step == "start":
+            self._record()
+        elif step == "ask":
+            self.visitor = Visitor(self)
+        elif step == "figures":
+            pairs = [pair for pair in self._seen if not pair.machine] or self._seen
+            result = DemoResult((*(pair.figure() for pair in pairs), *self.figures), pairs[0].backend if pairs else "")
+            self.screen.show_result(result, self._note(pairs[0]) if pairs else "")
 
-    def _enter(self) -> None:
-        """Displays the current step."""
-        screen, steps = self._screen, self.steps
-        if steps.step != "ask":
-            self.visitor.end()
+    def _end_step(self) -> None:
         self._replay = None
-        self._spawn(self._silence())
-        match steps.step:
-            case "start":
-                self._figures, self.visitor.figures = [], []
-                screen.show_page(screen.start_page)
-                self._record()
-                self._show_status()
-            case "preparing":
-                if steps.number == 0:
-                    self._figures, self.visitor.figures = [], []
-                screen.show_page(screen.stage)
-                if self._recorded:
-                    self._stop_recording()
-                    self._play(self._pairs[steps.number])
-                else:
-                    screen.stage.show_preparing(len(self._pairs), steps.questions)
-            case "ask":
-                self._stop_recording()
-                screen.show_page(screen.stage, asking=True)
-                self.visitor.begin()
-            case "figures":
-                screen.show_result(self.result)
-                self.finished.emit(self.result)
-
-    def _play(self, pair: Pair) -> None:
-        """Starts playing a recorded question, with both sides' answers in sync."""
-        replay = Replay(pair)
-        self._figures.append(pair.figure())
-        self.steps.play(_now(), replay.seconds)
-        when = datetime.fromtimestamp(pair.began).strftime("%H:%M")
-        note = self.tr(
-            "Recorded at {0} on this machine, one side after the other, and played side by side. Same model, voice and "
-            "speech recognition on both."
-        ).format(when)
-        self._screen.stage.clear()
-        self._screen.stage.show_question(replay.question.text, self.steps.number + 1, self.steps.questions, note)
-        self._spawn(self._play_in_step(replay))
-
-    async def _play_in_step(self, replay: Replay) -> None:
-        number = self.steps.number
-        late = await self._sound.play(replay.mix()) if self._sound is not None else 0.0
-        if (self.steps.step, self.steps.number) == ("question", number):
-            self._replay, self._replay_began = replay, _now() + late
-
-    async def _silence(self) -> None:
         if self._sound is not None:
-            await self._sound.stop()
+            self._spawn(self._sound.stop())
+        if self.visitor is not None:
+            self._spawn(self.visitor.close())
+            self.visitor = None
+
+    def _play_next(self) -> None:
+        """Plays a recording that this visitor has not watched, preferably one of this machine; in silence at first."""
+        shipped, starting, self._replay = self.service.shipped, self.step == "start", None
+        if starting and all(pair in self._seen for pair in shipped):
+            self._seen = []
+        pairs = [pair for pair in (*(() if starting else self.pairs), *shipped) if pair not in self._seen]
+        if pairs:
+            self._seen.append(pairs[0])
+            replay = Replay(pairs[0])
+            question = self.tr("One question. One model. Who speaks first?") if starting else pairs[0].figure().question
+            headline = self.tr("Press Enter to start") if starting else ""
+            self.screen.show_texts(question, headline, self._note(pairs[0]), pairs[0].backend)
+            self._spawn(self._play(replay, aloud=not starting))
+        elif not starting:
+            self._go("ask" if self.offer.backends else "figures")
+
+    async def _play(self, replay: Replay, *, aloud: bool) -> None:
+        late = await self._sound.play(replay.mix()) if aloud and self._sound is not None else 0.0
+        if self.step in ("start", "watch") and self._seen[-1:] == [replay.pair]:
+            self._replay, self._began = replay, self._clock() + late
+
+    def _show_replay(self, replay: Replay, now: float) -> None:
+        replay.advance(max(0.0, now))
+        for side in SIDES:
+            self.screen.sides[side].show_state(replay.states[side], replay.session_time(side))
+        words = self.screen.verdict(*(replay.states[side].heard for side in SIDES))
+        if words and self.step == "watch":
+            self.screen.headline.show_text(words)
+        if now >= replay.seconds + HOLD_SECONDS:
+            self._play_next()
+
+    def _note(self, pair: Pair) -> str:
+        """Returns how a pair was recorded."""
+        moment = QDateTime.fromSecsSinceEpoch(round(pair.began))
+        date, time = QLocale().toString(moment.date(), QLocale.FormatType.ShortFormat), moment.toString("HH:mm")
+        made = self.tr("Recorded on {0} ({1})") if pair.machine else self.tr("Recorded at {2} on this machine")
+        how = self.tr("{0}, one side after the other. Same model, voice and speech recognition on both.")
+        return how.format(made.format(date, pair.machine, time))
 
     # -- recording
 
     def _record(self) -> None:
-        if self._recording is None or self._recording.done():
-            self._recording = self._spawn(self._record_all())
-            self._recording.add_done_callback(self._recording_over)
+        """Asks the questions that have not been recorded yet, in the background."""
+        self._stop_recording()
+        self._recording = self._spawn(self._record_all(set(self._tasks)))
 
-    async def _record_all(self) -> None:
-        await self.visitor.idle()
-        for number, question in enumerate(self._questions):
-            began = time.time()
-            # Alternate which side is asked first.
-            pair = await self._recorder.pair(question, first=SIDES[number % 2], began=began)
-            self._pairs[number] = pair
-            self._show_status()
+    async def _record_all(self, others: Collection[asyncio.Task[None]]) -> None:
+        try:
+            if others:
+                await asyncio.wait(others)  # nothing else that runs is to slow a recording down
+            self.show_models(self.tr("Looking for models …"))
+            self.offer = self.offer if self.offer.backends else await self._look()
+            if not self.offer.backends:
+                raise UserError(self.tr("There is no model to answer. Get one in “Models and servers”."))
+            questions = self.service.questions
+            for number in range(len(self.pairs), len(questions)):
+                self.show_models(self.tr("Live: {0} of {1} …").format(number + 1, len(questions)))
+                first = SIDES[number % 2]
+                self.pairs.append(await record_pair(self.service, self.offer, self.place, questions[number], first))
+            self.show_models("")
+        except UserError as error:
+            self.show_models(str(error))
+            self.failed.emit(str(error))
 
-    @property
-    def _recorded(self) -> bool:
-        """Whether all questions have been recorded. No question is played until then, because playback would slow down
-        the recording in progress.
-        """
-        return len(self._pairs) == len(self._questions)
+    def show_models(self, progress: str | None = None) -> None:
+        """Shows the models, and what is being recorded or why nothing is."""
+        self._progress = self._progress if progress is None else progress
+        self.screen.show_models([backend.label for backend in self.offer.backends], self.place, self._progress)
 
     def _stop_recording(self) -> None:
-        """Stops recording. Completed recordings are kept."""
-        if self._recording is not None:
-            self._recording.cancel()
-
-    def _recording_over(self, task: asyncio.Task[None]) -> None:
-        if not task.cancelled() and (error := task.exception()) is not None:
-            words = self.tr("The demo can't continue because of a bug in KAME ({0}). The log has the details.")
-            self.failed.emit(words.format(type(error).__name__))
-
-    def _show_status(self) -> None:
-        ready, total = len(self._pairs), len(self._questions)
-        if self.steps.step == "preparing":
-            self._screen.stage.show_preparing(ready, total)
-        words = ""
-        if ready < total:
-            words = self.tr("Getting ready: both are being asked, one after the other. {0} of {1}").format(ready, total)
-        self._screen.start_page.show_status(words, ready=True)
+        if self._recording is not None and self._recording.cancel():
+            self._progress = ""
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work, name="demo")
@@ -225,7 +244,3 @@ class DemoCourse(QObject):
         task.add_done_callback(self._tasks.discard)
         task.add_done_callback(log_fault)
         return task
-
-
-def _now() -> float:
-    return time.monotonic()

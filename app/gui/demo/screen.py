@@ -1,138 +1,31 @@
-"""The demo's window, optionally full screen, with three pages that share its keyboard shortcuts."""
+"""The demo's window, optionally full screen: both sides, texts, buttons and keyboard shortcuts."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QFont, QHideEvent, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QStackedWidget, QWidget
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QWidget
 
 from app.demo.base import SIDES, DemoResult, Side
-from app.gui.demo.figures_page import FiguresPage, save
-from app.gui.demo.fitted_text import SMALL_SHARE, FittedText, ink, side_ink
-from app.gui.demo.side_view import Lights
-from app.gui.demo.stage_page import StagePage, Verdict
-from app.gui.design.look import blend
-from app.gui.design.motion import Glide, reduced_motion, timer
+from app.gui.demo.painting import FittedText
+from app.gui.demo.side_view import SideView
+from app.gui.design.plain import OnClick
 from app.gui.design.theme import tokens
 from app.gui.hotkeys.push_to_talk import PushToTalk
-from app.gui.shell.key_routing import KeyRouting
 from app.gui.widgets.file_dialogs import ask_picture
-from app.gui.widgets.form import column, row
-
-BEAT_MS = 900
-"""The duration of each step of the animation."""
-LOOP: tuple[tuple[Side, tuple[bool, bool, bool]] | None, ...] = (
-    None,
-    ("cascade", (True, False, False)),
-    ("cascade", (False, True, False)),
-    ("cascade", (False, False, True)),
-    None,
-    ("tandem", (True, False, False)),
-    ("tandem", (True, True, False)),
-    ("tandem", (False, True, True)),
-    ("tandem", (False, True, True)),
-)
-"""For each step of the animation, the highlighted side and which of its lights are on; None highlights neither side."""
-
-
-class StartPage(QWidget):
-    """The start page. Once the demo is ready, emits `start_wanted` on a click on the button or anywhere else."""
-
-    start_wanted = Signal()
-    leave_wanted = Signal()
-    window_wanted = Signal()
-    """Emitted when the user asks to switch between full screen and a normal window."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        verdict = Verdict(self)
-        self.title = FittedText(self, weight=QFont.Weight.DemiBold)
-        self.title.show_text(self.tr("KAME"))
-        self.subtitle = FittedText(self, colour="dim")
-        self.subtitle.show_text(self.tr("One question. One model. Who speaks first?"))
-        self.words = {side: FittedText(self, weight=QFont.Weight.DemiBold) for side in SIDES}
-        self.lights = {side: Lights(side, self) for side in SIDES}
-        for side, word in self.words.items():
-            word.show_text(verdict.name(side))
-        self.status = FittedText(self, colour="dim", lines=2, share=SMALL_SHARE)
-        self._bright = {side: Glide(lambda _: self._colour(), self, milliseconds=tokens().slow_ms) for side in SIDES}
-        self.step = 0
-        self._beat = timer(self, BEAT_MS, self._advance, repeats=True)
-        self._lay_out()
-        self._show_step()
-
-    def _lay_out(self) -> None:
-        self.start = QPushButton(self.tr("Start (Enter)"), self)
-        self.start.setProperty("primary", True)
-        self.start.clicked.connect(self.start_wanted)
-        self.window_button = QPushButton(self.tr("Full screen or window (F11)"), self)
-        self.leave = QPushButton(self.tr("Leave (Esc)"), self)
-        for button, wanted in ((self.window_button, self.window_wanted), (self.leave, self.leave_wanted)):
-            button.setProperty("flat", True)
-            button.clicked.connect(wanted)
-        unit = tokens().unit
-        sides = [(column((self.words[side], 3), (self.lights[side], 2)), 1) for side in SIDES]
-        pair = (row(*sides, spacing=8 * unit), 28)
-        buttons = row(None, self.start, self.window_button, self.leave, None, spacing=2 * unit)
-        titles = ((None, 8), (self.title, 26), (self.subtitle, 6), (None, 6))
-        margins = (8 * unit, 6 * unit, 8 * unit, 6 * unit)
-        column(*titles, pair, (None, 8), (self.status, 7), buttons, within=self, spacing=3 * unit, margins=margins)
-
-    def show_status(self, text: str, *, ready: bool) -> None:
-        """Shows the progress of the preparation, or why the demo can't start. `ready`: whether the demo can start."""
-        self.status.show_text(text)
-        if ready != self.start.isEnabled():
-            self.start.setEnabled(ready)
-            self.start.setFocus()
-
-    # -- the loop
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Restarts the animation, unless reduced motion is on, and focuses the start button."""
-        super().showEvent(event)
-        self.step = 0
-        self._show_step()
-        if not reduced_motion():
-            self._beat.start()
-        self.start.setFocus()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        """Stops the animation."""
-        super().hideEvent(event)
-        self._beat.stop()
-
-    def _advance(self) -> None:
-        self.step = (self.step + 1) % len(LOOP)
-        self._show_step()
-
-    def _show_step(self) -> None:
-        now = LOOP[self.step]
-        for side in SIDES:
-            mine = now is not None and now[0] == side
-            self._bright[side].go(1.0 if mine or reduced_motion() else 0.0)
-            self.lights[side].show_lit(*(now[1] if mine and now is not None else (False, False, False)))
-        self._colour()
-
-    def _colour(self) -> None:
-        for side, word in self.words.items():
-            word.colour = blend(ink("dim"), side_ink(side), self._bright[side].value)
-            word.update()
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Starts the demo on a click anywhere."""
-        if event.button() == Qt.MouseButton.LeftButton and self.start.isEnabled():
-            self.start_wanted.emit()
-
+from app.gui.widgets.form import column, push_button, row
 
 WINDOW = QSize(1100, 720)
-LEAST = QSize(720, 480)
+LEAST_GAIN = 0.3
+"""A difference (s) smaller than this is hardly heard, so neither side is called the faster one."""
 _NEXT = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Right)
 
 
 class DemoScreen(QWidget):
-    """The demo's window. While `asking`, the space bar is the talk button (`push`), and digit keys select a model."""
+    """The demo's window. The space bar is the talk button (`push`) and nothing else, as no button takes the focus."""
 
     next_wanted = Signal()
     leave_wanted = Signal()
@@ -145,64 +38,96 @@ class DemoScreen(QWidget):
         super().__init__(parent, Qt.WindowType.Window)
         self.setWindowTitle(self.tr("KAME demo"))
         self.setAccessibleName(self.windowTitle())
-        self.setMinimumSize(LEAST)
-        self.asking = False
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.step = ""
         self.dialog: QFileDialog | None = None
         self.push = PushToTalk(self)
-        self._routing = KeyRouting(self.push, self)
-        self.start_page = StartPage(self)
-        self.stage = StagePage(self)
-        self.figures = FiguresPage(self)
-        self.pages = QStackedWidget(self)
-        for page in (self.start_page, self.stage, self.figures):
-            self.pages.addWidget(page)
-        column(self.pages, within=self)
-        for wanted in (self.start_page.start_wanted, self.figures.again_wanted):
-            wanted.connect(self.next_wanted)
-        for wanted in (self.start_page.leave_wanted, self.figures.leave_wanted):
-            wanted.connect(self.leave_wanted)
-        self.start_page.window_wanted.connect(self.toggle_full)
-        self.stage.talk.pressed.connect(lambda: self.push.hold("mouse"))
-        self.stage.talk.released.connect(lambda: self.push.let_go("mouse"))
-        self.stage.models.chosen.connect(self.model_wanted)
-        self.figures.save_wanted.connect(self.choose_file)
+        names: dict[Side, str] = {"cascade": self.tr("Cascade"), "tandem": self.tr("Tandem")}
+        self.sides = {side: SideView(side, names[side], self) for side in SIDES}
+        self.question = FittedText(self, bold=True)
+        self.headline = FittedText(self)
+        self.models = FittedText(self, colour="dim")
+        self.note = FittedText(self, colour="dim", most=0.4)
+        self.talk = self._button(self.tr("Hold to talk (Space)"))
+        self.talk.pressed.connect(lambda: self.push.hold("mouse"))
+        self.talk.released.connect(lambda: self.push.let_go("mouse"))
+        self.next = self._button("", self.next_wanted)
+        self.save_button = self._button(self.tr("Save as picture (S)"), self.choose_file)
+        self.window_button = self._button(
+            self.tr("Full screen or window (F11)"), lambda: self.appear(not self.isFullScreen())
+        )
+        self.leave = self._button(self.tr("Leave (Esc)"), self.leave_wanted)
+        for button in (self.talk, self.next):
+            button.setProperty("primary", True)
+        unit = tokens().unit
+        pair = row(*((view, 1) for view in self.sides.values()), spacing=3 * unit)
+        foot = row(None, self.talk, self.next, self.save_button, self.window_button, self.leave, None, spacing=unit)
+        parts = ((self.question, 11), (self.headline, 7), (pair, 71), (self.models, 5), (self.note, 6), foot)
+        column(*parts, within=self, spacing=unit, margins=(5 * unit, 2 * unit, 5 * unit, 2 * unit))
+
+    def _button(self, text: str, does: OnClick | None = None) -> QPushButton:
+        button = push_button(text, "", self, does)
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        return button
 
     def appear(self, full: bool) -> None:
         """Shows the window, full screen if `full`, and brings it to the front."""
-        self._show(full)
+        self.resize(WINDOW.boundedTo(self.screen().availableSize()))
+        self.move(self.screen().availableGeometry().center() - self.rect().center())
+        if full:
+            self.setGeometry(self.screen().geometry())  # needed if there is no window manager
+        self.setWindowState(Qt.WindowState.WindowFullScreen if full else Qt.WindowState.WindowNoState)
+        self.show()
         self.raise_()
         self.activateWindow()
 
-    def toggle_full(self) -> None:
-        """Switches between full screen and a normal window."""
-        self._show(not self.isFullScreen())
+    def show_step(self, step: str) -> None:
+        """Shows the buttons of a step of the demo."""
+        self.step = step
+        words = {"start": self.tr("Start (Enter)"), "figures": self.tr("Again (Enter)")}
+        self.next.setText(words.get(step, self.tr("Next (Enter)")))
+        self.talk.setVisible(step == "ask")
+        self.save_button.setVisible(step == "figures")
+        self.allow_talking(False)
 
-    def _show(self, full: bool) -> None:
-        room = self.screen()
-        if full:
-            self.setGeometry(room.geometry())  # needed if there is no window manager
-            self.showFullScreen()
-        else:
-            self.showNormal()
-            self.resize(WINDOW.boundedTo(room.availableSize()))
-            self.move(room.availableGeometry().center() - self.rect().center())
+    def allow_talking(self, allowed: bool) -> None:
+        """Enables the talk button, or disables it."""
+        self.talk.setEnabled(allowed)
+        self.push.set_enabled(allowed)
 
-    def show_page(self, page: QWidget, *, asking: bool = False) -> None:
-        """Shows `page`. `asking`: whether visitors can ask a question by holding the space bar."""
-        self.asking = asking
-        self.push.set_enabled(asking)
-        if (handle := self.windowHandle()) is not None:
-            handle.removeEventFilter(self._routing)
-            if asking:
-                self._routing.watch(handle)
-        self.pages.setCurrentWidget(page)
-        if page is self.stage:
-            self.setFocus()
+    def show_texts(self, question: str, headline: str, note: str, model: str) -> None:
+        """Shows these texts, and resets both sides. `note`: how this was made. `model`: the one that answers."""
+        for text, words in ((self.question, question), (self.headline, headline), (self.note, note)):
+            text.show_text(words)
+        for view in self.sides.values():
+            view.model = model
+            view.clear()
 
-    def show_result(self, result: DemoResult) -> None:
-        """Shows `result` on the last page."""
-        self.figures.show_result(result)
-        self.show_page(self.figures)
+    def show_models(self, labels: Sequence[str], current: int, words: str) -> None:
+        """Shows the models with their keys, then `words`. `current`: the index of the one that answers."""
+        marked = [f"{'●' if n == current else '○'} {n + 1} {label}" for n, label in enumerate(labels)]
+        self.models.show_text("     ".join([*marked, words]).strip())
+
+    def show_result(self, result: DemoResult, note: str) -> None:
+        """Shows the median of both sides and the single figures. `note`: how they were made."""
+        headline = self.verdict(result.median("cascade"), result.median("tandem"))
+        caption = self.tr("From the end of the question until the answer was heard, median")
+        self.show_texts(headline or self.tr("No question was answered by both"), caption, note, result.backend)
+        for side, view in self.sides.items():
+            times = [(getattr(figure, side), figure.question) for figure in result.figures]
+            rows = ["  ".join(("–" if time is None else f"{time:.2f}", question)) for time, question in times]
+            view.show_median(result.median(side), rows)
+
+    def verdict(self, cascade: float | None, tandem: float | None) -> str:
+        """Returns in words which side was heard first; empty while either time is None."""
+        if cascade is None or tandem is None:
+            return ""
+        if abs(cascade - tandem) < LEAST_GAIN:
+            return self.tr("Both answered about as soon")
+        if tandem == 0:
+            return self.tr("Tandem: answered before the question ended")
+        words = self.tr("Tandem: {0} s sooner") if cascade > tandem else self.tr("Cascade: {0} s sooner")
+        return words.format(f"{abs(cascade - tandem):.1f}")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Scales the font of the buttons with the window. The other widgets scale theirs themselves."""
@@ -212,48 +137,37 @@ class DemoScreen(QWidget):
         for button in self.findChildren(QPushButton):
             button.setFont(font)
 
-    # -- saving as an image
-
     def choose_file(self) -> None:
         """Opens a file dialog for saving the figures as an image."""
-        if self.dialog is not None:
-            self.dialog.raise_()
-            return
         title, filter, name = self.tr("Save as picture"), self.tr("Images (*.png)"), self.tr("kame-demo.png")
-        self.dialog = ask_picture(self, title, filter, name, lambda path: self.save(Path(path)))
-        self.dialog.finished.connect(self._forget_dialog)
+        self.dialog = self.dialog or ask_picture(self, title, filter, name, lambda path: self.save(Path(path)))
+        self.dialog.finished.connect(lambda _: setattr(self, "dialog", None))
 
-    def save(self, path: Path) -> bool:
-        """Writes the figures to `path` as an image. Shows a message and returns False if that fails."""
-        try:
-            save(self.figures.body.result, path)
-        except OSError as error:
-            self.figures.show_trouble(self.tr("The picture could not be saved: {0}").format(error))
-            return False
-        self.figures.show_trouble("")
-        return True
-
-    def _forget_dialog(self) -> None:
-        self.dialog = None
+    def save(self, path: Path) -> None:
+        """Writes the figures to `path` as an image, or says that this failed."""
+        above_buttons = QRect(0, 0, self.width(), self.next.y())
+        if not self.grab(above_buttons).save(str(path)):
+            self.headline.show_text(self.tr("The picture could not be saved. Choose another folder."))
 
     # -- keys
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Handles keys that no child widget has consumed."""
-        key = event.key()
+        """Handles all keys, since no child widget has the focus."""
+        key, keys = event.key(), Qt.Key
+        buttons = {keys.Key_Escape: self.leave, keys.Key_F11: self.window_button, keys.Key_S: self.save_button}
+        button = buttons.get(Qt.Key(key), self.next if key in _NEXT else None)
         self.touched.emit()
-        if key == Qt.Key.Key_Escape:
-            self.leave_wanted.emit()
-        elif key == Qt.Key.Key_F11:
-            self.toggle_full()
-        elif key in _NEXT:
-            self.next_wanted.emit()
-        elif key == Qt.Key.Key_S and self.pages.currentWidget() is self.figures:
-            self.choose_file()
-        elif self.asking and Qt.Key.Key_1 <= key <= Qt.Key.Key_9:
-            self.model_wanted.emit(key - Qt.Key.Key_1)
-        else:
-            super().keyPressEvent(event)
+        if key == keys.Key_Space:
+            self.push.press_space(event.isAutoRepeat())
+        elif keys.Key_1 <= key <= keys.Key_9:
+            self.model_wanted.emit(key - keys.Key_1)
+        elif button is not None and button.isVisible():
+            button.click()
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        """Releases the talk button."""
+        if event.key() == Qt.Key.Key_Space:
+            self.push.release_space(event.isAutoRepeat())
 
     def changeEvent(self, event: QEvent) -> None:
         """Releases the talk button when the window loses focus, since it won't receive the key release."""
@@ -263,5 +177,4 @@ class DemoScreen(QWidget):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Leaves the demo, as Escape does."""
-        event.accept()
         self.leave_wanted.emit()

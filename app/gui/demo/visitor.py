@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Coroutine
-from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from app.conversation import events as e
-from app.demo.base import DemoFigure, DemoOffer, DemoQuestion, choice_of
-from app.demo.record import Recorder
-from app.demo.service import DemoService
-from app.demo.side import RunningTime, SideState
-from app.gui.demo.stage_page import StagePage
+from app.demo.base import DemoFigure, DemoQuestion, choice_of
+from app.demo.record import record_take
+from app.demo.side import SideState
 from app.gui.design.motion import timer
 from app.gui.state.background_tasks import log_fault
 from app.gui.state.session_manager import SessionManager
 from app.gui.state.session_model import SessionModel
-from app.session.control import BackendChoice, SessionChoice, SessionFactory, SessionState, UserError
+from app.session.control import BackendChoice, SessionState
+
+if TYPE_CHECKING:
+    from app.gui.demo.course import DemoCourse
 
 MARGIN_SECONDS = 0.3
 """Audio kept before and after the speech in the recording that is fed to the cascade."""
@@ -29,262 +27,131 @@ RELEASE_MS = 300
 """Delay between releasing the button and muting the microphone, since people often let go during their last word."""
 
 
-class LiveTalk(QObject):
-    """Runs hands-free sessions. Because trade fairs are noisy, they are unmuted only while the talk button is held.
+class Visitor(QObject):
+    """Runs a hands-free session with the course's model, and adds to the course's figures.
 
-    `state` is the tandem's state; `time` provides the current session time.
+    Because trade fairs are noisy, the session is unmuted only while the talk button is held.
     """
 
-    began = Signal()
-    """Emitted when a visitor presses the talk button."""
-    answered = Signal(object)
-    """Emits a visitor's `DemoQuestion` once its answer has ended or failed."""
-    ready = Signal()
-    failed = Signal(str)
-
-    def __init__(self, factory: SessionFactory, parent: QObject) -> None:
-        super().__init__(parent)
-        model = SessionModel(self)
-        self.manager = SessionManager(factory, model, self)
-        self.manager.failed.connect(lambda sentence, _: self.failed.emit(sentence))
-        model.arrived.connect(self._on_event)
-        model.phase_changed.connect(self._phase_changed)
-        self._mute = timer(self, RELEASE_MS, lambda: self.manager.want(muted=True))
-        self._forget()
-
-    def _forget(self) -> None:
-        self.state = SideState()
-        self.time = RunningTime(self.state)
+    def __init__(self, course: DemoCourse) -> None:
+        super().__init__(course)
+        self._course, self._screen = course, course.screen
+        self._asked_place = course.place  # the model that was active when the visitor began to speak
+        self._state = SideState()
+        self._cascade: SideState | None = None
         self._held = False
         self._ended: e.UserEnded | None = None
+        self._asking: asyncio.Task[None] | None = None
+        note = self.tr("The tandem answers live. The cascade then gets the recording of your question, silently.")
+        self._screen.show_texts(self.tr("Ask it yourself"), self.tr("Getting ready …"), note, course.label)
+        model = SessionModel(self)
+        self.manager = SessionManager(course.service.talk, model, self)
+        self.manager.failed.connect(lambda sentence, _: self._screen.sides["tandem"].clear(sentence))
+        self.manager.settled.connect(self._settle)
+        model.arrived.connect(self._follow)
+        model.published.connect(self._show_refusal)
+        model.phase_changed.connect(self._show_ready)
+        self._screen.push.pressed.connect(self._press)
+        self._screen.push.released.connect(self._release)
+        self._mute = timer(self, RELEASE_MS, lambda: self.manager.want(muted=True))
+        mine = course.devices
+        choice = replace(choice_of("tandem", course.offer, course.place), muted=True, microphone=mine.microphone)
+        self.manager.start(replace(choice, loudspeaker=mine.loudspeaker, processing=mine.processing))
 
-    def start(self, choice: SessionChoice) -> None:
-        """Starts a muted session in the background."""
-        self._forget()
+    async def close(self, seconds: float = 1.0) -> None:
+        """Ends the session, waiting up to `seconds`."""
+        self._screen.push.pressed.disconnect(self._press)
+        self._screen.push.released.disconnect(self._release)
         self._mute.stop()
-        self.manager.start(replace(choice, muted=True))
-
-    def stop(self) -> None:
-        """Stops the session in the background."""
-        self._mute.stop()
-        self.manager.stop()
-
-    def press(self) -> None:
-        """Handles a press of the talk button by unmuting the session for a new question. No-op if none is running."""
-        if self.manager.session is None or self._held:
-            return
-        self._held, self._ended = True, None
-        self._mute.stop()
-        self.state.listen()
-        self.manager.want(muted=False)
-        self.began.emit()
-
-    def release(self) -> None:
-        """Handles the release of the talk button by muting the session after `RELEASE_MS`."""
-        if self._held:
-            self._held = False
-            self._mute.start()
+        self._cancel()
+        await self.manager.close(seconds)
+        if self._asking is not None:
+            await asyncio.wait([self._asking], timeout=seconds)
 
     @property
     def busy(self) -> bool:
-        """Whether a visitor is asking a question, or the tandem is answering it."""
-        return self._held or self._ended is not None or self.state.hears or self.state.speaks
+        """Whether a visitor is asking a question, or one of the sides is answering it."""
+        asking = self._asking is not None and not self._asking.done()
+        return self._held or self._ended is not None or self._state.speaks or asking
 
-    def change(self, backend: BackendChoice) -> None:
-        """Switches to another model, even in the middle of an answer."""
-        self.manager.want(backend=backend)
+    def _press(self) -> None:
+        """Handles a press of the talk button by unmuting the session for a new question."""
+        self._cancel()
+        self._mute.stop()
+        self._held, self._ended, self._asked_place = True, None, self._course.place
+        self._state.ask(self._state.now)
+        for view in self._screen.sides.values():
+            view.model = self._course.label
+            view.clear()
+        self._show_ready("running")
+        self.manager.want(muted=False)
 
-    def _phase_changed(self, phase: str) -> None:
+    def _release(self) -> None:
+        """Handles the release of the talk button by muting the session after `RELEASE_MS`."""
+        self._held = False
+        self._mute.start()
+
+    def tick(self) -> None:
+        """Updates the view of both sides. Called at every tick of the demo's timer."""
+        screen = self._screen
+        if self._state.turn:
+            screen.sides["tandem"].show_state(self._state, self._state.now)
+        if words := self._state.said_by("user"):
+            screen.question.show_text(words[:1].upper() + words[1:])
+        if self._cascade is not None:
+            screen.sides["cascade"].show_state(self._cascade, self._cascade.now)
+            if words := screen.verdict(self._cascade.heard, self._state.heard):
+                screen.headline.show_text(words)
+
+    # -- session events
+
+    def _show_ready(self, phase: str) -> None:
         if phase == "running":
-            self.ready.emit()
+            words = self.tr("Hold the space bar and ask.")
+            if len(self._course.offer.backends) > 1:
+                words = self.tr("Hold the space bar and ask. Press a digit in mid-sentence to change its mind.")
+            self._screen.headline.show_text(words)
+            self._screen.allow_talking(True)
 
-    def _on_event(self, event: e.Event) -> None:
-        self.state.apply(event)
+    def _show_refusal(self, before: SessionState, after: SessionState) -> None:
+        for refusal in after.refused:
+            if refusal not in before.refused:
+                self._screen.headline.show_text(refusal.sentence)
+
+    def _settle(self, choice: BackendChoice) -> None:
+        choices = [backend.choice for backend in self._course.offer.backends]
+        self._course.place = choices.index(choice) if choice in choices else self._course.place
+        self._course.show_models()
+        self._screen.sides["tandem"].model = self._course.label
+
+    def _follow(self, event: e.Event) -> None:
+        self._state.apply(event)
         if isinstance(event, e.UserEnded):
             self._ended = event
         elif isinstance(event, e.UserResumed | e.UserBackchannel):
             self._ended = None
         elif isinstance(event, e.TranscriptFinal) and not event.text:
             self._ended = None  # just a cough, or silence
-        elif self._ended is not None and (self.state.over or self.state.failed):
-            ended, self._ended = self._ended, None
-            if (question := self._question(ended)) is not None:
-                self.answered.emit(question)
-
-    def _question(self, ended: e.UserEnded) -> DemoQuestion | None:
-        begin = max(0.0, self.state.start - MARGIN_SECONDS)
-        session = self.manager.session
-        sound = session.sound_of("user", begin, ended.speech_end + MARGIN_SECONDS) if session is not None else None
-        return DemoQuestion(self.state.words, sound, ended.speech_end - begin) if sound is not None else None
-
-
-class Visitor(QObject):
-    """Runs this step between `begin` and `end`. `figures` holds the results of questions answered by both sides."""
-
-    touched = Signal()
-    """Emitted while a visitor is using the demo or waiting for an answer."""
-
-    def __init__(
-        self, service: DemoService, stage: StagePage, offer: DemoOffer, devices: SessionChoice, parent: QObject
-    ) -> None:
-        super().__init__(parent)
-        self.figures: list[DemoFigure] = []
-        self.live = LiveTalk(service.talk, self)
-        self._service = service
-        self._stage = stage
-        self._offer = offer
-        self._devices = devices
-        self._place = 0  # index of the active model
-        self._asked_by = offer.backends[0].choice  # the model that was active when the visitor began to speak
-        self._on = False
-        self._cascade: RunningTime | None = None
-        self._open: DemoFigure | None = None  # the tandem's figure, until the cascade has been heard as well
-        self._taking: asyncio.Task[None] | None = None
-        self._warming: asyncio.Task[None] | None = None
-        self.live.began.connect(self._began)
-        self.live.answered.connect(self._answered)
-        self.live.ready.connect(self._ready)
-        self.live.failed.connect(self._failed)
-        self.live.manager.settled.connect(self._taken)
-        self.live.manager.model.published.connect(self._show_refusal)
-
-    def _show_refusal(self, before: SessionState, after: SessionState) -> None:
-        for refusal in after.refused:
-            if refusal not in before.refused:
-                self._stage.hint.show_text(refusal.sentence)
-
-    def begin(self) -> None:
-        """Shows the page and starts a session; the talk button is enabled once the session is ready."""
-        self._on, self._place = True, 0
-        self._stage.show_asking(self._offer.backends, 0)
-        choice = choice_of("tandem", self._offer.backends[0].choice, self._offer.frontend)
-        mine = self._devices
-        self.live.start(
-            replace(choice, microphone=mine.microphone, loudspeaker=mine.loudspeaker, processing=mine.processing)
-        )
-
-    def end(self) -> None:
-        """Ends the step."""
-        if self._on:
-            self._on = False
-            self._cancel()
-            self.live.stop()
-
-    async def idle(self) -> None:
-        """Waits until the tandem's session has stopped."""
-        await self.live.manager.idle()
-
-    async def close(self, seconds: float) -> None:
-        """Shuts down, waiting up to `seconds` for the tasks and up to `seconds` for the session."""
-        self._on = False
-        tasks = [task for task in (self._taking, self._warming) if task is not None and not task.done()]
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks, timeout=seconds)
-        await self.live.manager.close(seconds)
-
-    # -- visitor actions
-
-    def press(self) -> None:
-        """Handles a press of the talk button."""
-        if self._on:
-            self.touched.emit()
-            self.live.press()
-
-    def release(self) -> None:
-        """Handles the release of the talk button."""
-        self.live.release()
-
-    def choose(self, place: int) -> None:
-        """Switches to the model at index `place`, even in the middle of an answer."""
-        if not self._on:
-            return
-        self.touched.emit()
-        backends = self._offer.backends
-        if place < len(backends):
-            self.live.change(backends[place].choice)
-        elif len(backends) == 1:
-            self._stage.hint.show_text(
-                self.tr("There is only one model. Get another in “Models and servers” to switch in mid-sentence.")
-            )
-
-    def tick(self) -> None:
-        """Updates the view of both sides. Called at every tick of the demo's timer."""
-        now = time.monotonic()
-        if self.live.state.turn:
-            self._stage.sides["tandem"].show_state(self.live.state, self.live.time.at(now))
-            if words := self.live.state.words:
-                self._stage.question.show_text(words[:1].upper() + words[1:])
-        if self._cascade is not None:
-            self._stage.sides["cascade"].show_state(self._cascade.state, self._cascade.at(now))
-            self._compare(self._cascade.state)
-        if self.live.busy or (self._taking is not None and not self._taking.done()):
-            self.touched.emit()
-
-    # -- session events
-
-    def _ready(self) -> None:
-        self._stage.show_ready()
-        if self._warming is None or self._warming.done():
-            self._warming = self._spawn(self._warm())
-
-    async def _warm(self) -> None:
-        """Preloads the models that only the cascade uses, and the language model on key 2."""
-        first, *others = (backend.choice for backend in self._offer.backends[:2])
-        with suppress(UserError):
-            session, _ = await self._service.start(choice_of("cascade", first, self._offer.frontend))
-            await asyncio.shield(asyncio.ensure_future(session.stop()))
-        for choice in others:
-            await self._service.warm(choice)
-
-    def _failed(self, sentence: str) -> None:
-        if self._on:
-            self._stage.sides["tandem"].clear(sentence)
-
-    def _began(self) -> None:
-        self._cancel()
-        self._asked_by = self._offer.backends[self._place].choice
-        self._stage.clear()
-        self._stage.show_ready()
-
-    def _taken(self, choice: BackendChoice) -> None:
-        labels = [backend.label for backend in self._offer.backends]
-        places = [place for place, backend in enumerate(self._offer.backends) if backend.choice == choice]
-        if places:
-            self._place = places[0]
-            self._stage.models.show_models(labels, self._place)
-            self._stage.sides["tandem"].model.show_text(labels[self._place])
-
-    def _answered(self, question: DemoQuestion) -> None:
-        if self._on:
-            self._cancel()
-            self._taking = self._spawn(self._ask_cascade(question))
+        elif self._ended is not None and self._state.over:
+            begin, end = max(0.0, self._state.start - MARGIN_SECONDS), self._ended.speech_end
+            self._ended, session = None, self.manager.session
+            sound = session.sound_of("user", begin, end + MARGIN_SECONDS) if session is not None else None
+            if sound is not None:
+                work = self._ask_cascade(DemoQuestion(self._state.said_by("user"), sound, end - begin))
+                self._asking = asyncio.get_running_loop().create_task(work, name="demo visitor")
+                self._asking.add_done_callback(log_fault)
 
     async def _ask_cascade(self, question: DemoQuestion) -> None:
         """Feeds the recording of the visitor's question to the cascade."""
-        self._open = DemoFigure(question.text, None, self.live.state.heard, own=True)
-
-        def show(state: SideState) -> None:
-            self._cascade = RunningTime(state)
-
-        take = await Recorder(self._service, self._asked_by, self._offer.frontend).take("cascade", question, show)
+        tandem, course = self._state.heard, self._course
+        choice = choice_of("cascade", course.offer, self._asked_place)
+        take = await record_take(course.service, choice, question, lambda state: setattr(self, "_cascade", state))
         if take.heard is None:
-            self._stage.sides["cascade"].clear(take.trouble)
-
-    def _compare(self, cascade: SideState) -> None:
-        """Once the cascade has been heard as well, adds the question to `figures` and shows the verdict."""
-        if self._open is not None and cascade.heard is not None:
-            figure, self._open = replace(self._open, cascade=cascade.heard), None
-            self.figures.append(figure)
-            self._stage.show_verdict(figure.cascade, figure.tandem)
+            self._cascade = None
+            self._screen.sides["cascade"].clear(take.trouble)
+        course.figures.append(DemoFigure(question.text, take.heard, tandem, own=True))
 
     def _cancel(self) -> None:
-        self._cascade = self._open = None
-        if self._taking is not None:
-            self._taking.cancel()
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = asyncio.get_running_loop().create_task(work, name="demo visitor")
-        task.add_done_callback(log_fault)
-        return task
+        self._cascade = None
+        if self._asking is not None:
+            self._asking.cancel()

@@ -11,14 +11,15 @@ from PySide6.QtGui import (
     QIcon,
     QImage,
     QKeyEvent,
+    QTextBlock,
     QTextCursor,
     QTextDocument,
 )
-from PySide6.QtWidgets import QTextBrowser, QWidget
+from PySide6.QtWidgets import QListWidget, QTextBrowser, QWidget
 
 from app.gui.design.fonts import set_size
 from app.gui.design.look import Dressed
-from app.gui.design.plain import PlainLabel
+from app.gui.design.plain import PlainLabel, named
 from app.gui.widgets.form import add_items, column, row, wrapped
 from app.gui.widgets.panel import Panel, Quiet
 from app.platform.installation import installed, resource
@@ -27,8 +28,7 @@ from app.services.bill_of_materials import read_bill
 PICTURE = re.compile(r"^!\[[^\]]*\]\(([^)]+)\)\n", re.MULTILINE)
 COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 
-
-WIDEST_PX = 720
+WIDEST_PX, CONTENTS_PX = 600, 200
 
 
 class _Page(QTextBrowser):
@@ -68,11 +68,28 @@ class GuideDialog(Panel):
         self.page.document().setBaseUrl(QUrl.fromLocalFile(str(path.parent) + "/"))
         text = COMMENT.sub("", path.read_text("utf-8"))
         text = PICTURE.sub(lambda found: found[0] if (path.parent / found[1]).is_file() else "", text)
-        self.page.write(text)
-        self.column.addWidget(self.page, 1)
+        self.page.write(tables_as_lists(text))
+        self.contents = named(QListWidget(self), self.tr("Contents"))
+        self.contents.setFixedWidth(CONTENTS_PX)
+        self.contents.setWordWrap(True)
+        self.contents.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        for block in self._headings():
+            self.contents.addItem(block.text())
+        self.contents.currentRowChanged.connect(self._show_chapter)
+        add_items(self.column, (row(self.contents, (self.page, 1), spacing=8), 1))
         self.close_button = self.button(self.tr("Close"), does=self.close)
         self.foot(self.close_button)
         self.resize(880, 640)
+
+    def _headings(self) -> list[QTextBlock]:
+        document = self.page.document()
+        blocks = (document.findBlockByNumber(number) for number in range(document.blockCount()))
+        return [block for block in blocks if block.blockFormat().headingLevel() == 2]
+
+    def _show_chapter(self, chapter: int) -> None:
+        """Scrolls to a heading."""
+        place = self.page.document().documentLayout().blockBoundingRect(self._headings()[chapter]).top()
+        self.page.verticalScrollBar().setValue(round(place) - 8)
 
 
 def tables_as_lists(markdown: str) -> str:

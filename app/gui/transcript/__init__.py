@@ -5,6 +5,7 @@
 - `welcome.py`: the page shown while the conversation is empty.
 - `entries.py`: creates the cards of turns, of notes about back-end changes, and of an answer before it is spoken.
 - `composer.py`: the input field for typed messages; `document_chips.py`: the conversation's documents above it.
+- `film.py`: shows the thoughts behind an answer, one after the other.
 - `turn_actions.py`: the buttons for a turn.
 - `consent_card.py`: asks the user to allow tool calls.
 

@@ -17,6 +17,8 @@ THOUGHTS = f"{INNER}thoughts"
 """The URL of the link to the thoughts behind a response. All responses share it, because the view caches one text
 format per URL.
 """
+WORDS_SHOWN = 4
+"""How many of the user's last words are shown with a thought."""
 LONGEST_GHOST = 160
 """Maximum number of characters of an unspoken answer that are shown."""
 LEAST_AHEAD = 0.1
@@ -49,6 +51,13 @@ class TranscriptCards(QObject):
         name = model_name(revision.backend, revision.model)
         head: tuple[Run, ...] = ((self.tr("KAME"), "name"), (f"   {name}", f"dim|{style}"))
         return Card(head, ((shortened_answer(revision.text), kind),), "assistant")
+
+    def film(self, revision: Revision, number: int, of: int) -> Card:
+        """Returns the card that stands for an answer while the thoughts before it are shown one after the other."""
+        style = model_style(revision.backend, revision.model)
+        asked = self.tr("after “… {0}”").format(" ".join(revision.asked.split()[-WORDS_SHOWN:]))
+        head: tuple[Run, ...] = ((self.tr("KAME"), "name"), (f"   {number}/{of}   {asked}", "dim"))
+        return Card(head, ((shortened_answer(revision.text), f"ghost|{style}"),), "assistant")
 
     def _note(self, note: Note) -> str:
         forms = {

@@ -29,6 +29,7 @@ from app.gui.transcript.composer import Composer
 from app.gui.transcript.consent_card import ConsentCard
 from app.gui.transcript.document_chips import DocumentChips
 from app.gui.transcript.entries import THOUGHTS, TranscriptCards, divider, is_shown, shortened_answer
+from app.gui.transcript.film import ThoughtFilm
 from app.gui.transcript.header import TranscriptHeader
 from app.gui.transcript.turn_actions import HoverWatch, TurnActions
 from app.gui.transcript.welcome import Welcome
@@ -59,7 +60,7 @@ class TranscriptPane(QWidget):
         self.view = named(CardView(parent=self), self.tr("Conversation"))
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.customContextMenuRequested.connect(self._open_menu)
-        self.view.inner_link_tip = self.tr("Shows what the model thought before this answer.")
+        self.view.inner_link_tip = self.tr("Shows what the model would have answered while you spoke.")
         self.view.followed.connect(self._follow)
         self.find_bar = FindBar(self.view, self)
         self.composer = Composer(model, self)
@@ -86,6 +87,7 @@ class TranscriptPane(QWidget):
         HoverWatch(self.view, self._hover)
         self._connect_actions()
         self._make = TranscriptCards(self)
+        self.film = ThoughtFilm(self._make, self._show_frame, self)
         self._cards: list[Turn | None] = []  # the turn shown by each card; None for a divider or note
         self._past: deque[Entry | str] = deque()  # entries and headings of past sessions still to be shown
         self._past_timer = timer(self, 0, self._show_some)
@@ -127,6 +129,7 @@ class TranscriptPane(QWidget):
     def _clear(self) -> None:
         """Removes all entries: another conversation is going to be shown."""
         self.find_bar.leave()
+        self.film.stop()
         self.composer.take_back()
         self.composer.forget()
         self.view.clear_cards()
@@ -347,8 +350,21 @@ class TranscriptPane(QWidget):
 
     def _follow(self, address: str) -> None:
         turn = self._cards[self.view.card_at_cursor()]  # the click has moved the cursor to the link
-        if address == THOUGHTS and turn is not None:
+        if address != THOUGHTS or turn is None:
+            return
+        number, talk = turn.number, turn.talk
+        kept = self._model.record.revisions.revisions if talk == self._model.number else []
+        thoughts = [one for one in kept if one.turn == number and one.text and not one.secondary]
+        if thoughts:
+            self.film.play(turn, thoughts)
+        else:
             self.thoughts_wanted.emit(turn)
+
+    def _show_frame(self, turn: Turn, card: Card | None) -> None:
+        """Shows a card in a turn's place for a while; None: its own card."""
+        place = next((place for place, one in enumerate(self._cards) if one is turn), None)
+        if place is not None:
+            self.view.set_card(place, card or self._make.card(turn))
 
     def _askable(self, turn: Turn) -> bool:
         return turn.speaker == "user" and bool(turn.text) and not turn.open and self.composer.isEnabled()

@@ -65,9 +65,8 @@ def run_window(
     `services.list_devices` is called on a background thread. `instance`: what other processes reach the window through,
     from the start to its closing; where this user's window is there already, that one is brought forward instead
     (UserError with a sentence if it doesn't answer). `history` opens the user's conversations, once it is known that
-    this is the only window on them. `order`: the demo runs unattended, and the exit code tells whether what was ordered
-    was written. `report`: is told how far the start has come. Threads that still load when the window is closed are
-    daemons and are left behind.
+    this is the only window on them. `order`: the demo to begin with. `report`: is told how far the start has come.
+    Threads that still load when the window is closed are daemons and are left behind.
     """
     app = QApplication.instance() or QApplication(list(argv) or [APP_NAME])
     assert isinstance(app, QApplication)
@@ -116,9 +115,8 @@ def run_window(
                         raise
                     window.close()  # the desktop told the application to quit: end in good order
         loop.run_until_complete(loop.shutdown_asyncgens())
-        written = order is None or (window.demo is not None and window.demo.written)
         window.deleteLater()
-        return 0 if written else 2
+        return 0
     finally:
         unwatch()
         asyncio.set_event_loop(None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from dataclasses import replace
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QMoveEvent, QResizeEvent, QShortcut, QShowEvent
@@ -64,7 +65,7 @@ from app.gui.state.session_model import SessionModel
 from app.gui.state.settings_controller import SettingsController
 from app.gui.transcript.pane import TranscriptPane
 from app.history.base import LONGEST_TITLE
-from app.session.control import SessionFactory
+from app.session.control import BackendChoice, SessionFactory
 from app.settings.declarations import Settings
 from app.settings.kept_state import WindowState
 from app.settings.paths import default_path
@@ -261,7 +262,14 @@ class MainWindow(QMainWindow):
             )
         self.commands["demo"].setVisible(services.demo is not None)
         self.demo = (
-            DemoController(services.demo, self.manager, self.background, self, talks=lambda: self.starter.talks_now)
+            DemoController(
+                services.demo,
+                self.manager,
+                self,
+                talks=lambda: self.starter.talks_now,
+                known=self._answering,
+                label=self.lists.words,
+            )
             if services.demo is not None
             else None
         )
@@ -284,6 +292,12 @@ class MainWindow(QMainWindow):
         self.panes.fit_into(width)
         self.panes.divide(width, height)
         self.layout_store.restore()
+
+    def _answering(self) -> list[BackendChoice]:
+        """Returns the user's back-ends: the one of the conversation, the favourites, and what is known of servers."""
+        servers = [BackendChoice(server.provider, "", server.base_url) for server in self.lists.servers.servers]
+        models = [replace(place, model=model) for place in servers for model in self.lists.offered(place)[:2]]
+        return [self.current.choice, *self.popover.favourites.backends, *models, *servers]
 
     def _order_tabs(self) -> None:
         """Tab goes through the window as one reads it."""

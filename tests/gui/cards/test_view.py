@@ -133,3 +133,14 @@ def test_the_quoted_line_has_room_and_is_no_part_of_the_text(qtbot: QtBot) -> No
     assert view.textCursor().selectedText() == "A\u2028facts\u2029body"
     view.set_card(0, plain)
     assert view.box_of(0).height() == before
+
+
+def test_no_caret_is_drawn_on_a_divider(qtbot: QtBot) -> None:
+    view = made(qtbot)
+    for place, style in enumerate(("plain", "divider", "plain")):
+        view.insert_card(place, card("A", ("one", "text"), style=style))
+    widths = []
+    for place in range(3):
+        view.show_card(place)
+        widths.append(view.cursorWidth())
+    assert widths == [1, 0, 1]

@@ -231,7 +231,8 @@ async def test_a_comparison_revision_that_is_switched_to_is_marked_and_goes_up(w
     dividers = [text for text in transcript(window) if text.endswith("\n")]
     assert dividers == ["Now answering: claude-opus-4-1 (Anthropic)\n", "Switched to gpt-4.1-mini (OpenAI)\n"]
     assert transcript(window)[-2] == (
-        "KAME   claude-opus-4-1 → gpt-4.1-mini\nOne hundred days, and no: this is not a leap year."
+        "KAME   claude-opus-4-1 → gpt-4.1-mini\n"
+        "One hundred days, and no:\u2028▸ gpt-4.1-mini took over after 0.8 s\u2028this is not a leap year."
     )
 
 

@@ -11,13 +11,14 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.conversation.events import ConsentAsked, LevelMeasured
 from app.demo.base import DemoOrder
-from app.demo.steps import Step
+from app.gui.demo.course import Step
 from app.gui.design.theme import apply_theme
 from app.session.control import Style, ToolChoice
 from tests.gui.helpers import until
 from tests.gui.pictures.scripted_window import NOW, OLLAMA, ScriptedWindow, add_session, scripted_window
 from tests.gui.pictures.scripts import heat_pump, heat_pump_again, leaves, measured, side_by_side, trouble
 from tests.gui.pictures.timeline import talk as swap
+from tests.support.demo_talk import ScriptedDemoService
 
 LEAVES = {"provider": "anthropic", "anthropic_model": "claude-haiku-4-5", "frontend": "kame"}
 GEMMA = {"provider": "ollama", "ollama_model": "gemma3:4b", "ollama_url": OLLAMA}
@@ -173,24 +174,27 @@ def _demo_at(step: Step, seconds: float) -> Callable[[ScriptedWindow], Awaitable
     async def play(scripted: ScriptedWindow) -> QWidget:
         demo, clock = scripted.window.demo, scripted.clock
         assert demo is not None
-        with patch("app.gui.demo.course._now", clock), patch("app.demo.record.SETTLE_SECONDS", 0.0):
+        service = demo._service
+        assert isinstance(service, ScriptedDemoService)
+        with patch("app.demo.record.SETTLE_SECONDS", 0.0):
+            await service.ship()
+            demo.clock = clock
             demo.begin(DemoOrder(full=False, aloud=False))
-            await until(lambda: demo.course is not None and not demo.screen.start_page.status.text, 20)
-            demo.screen.resize(scripted.window.size())
             course = demo.course
-            course._pairs.update({n: replace(p, began=NOW.timestamp()) for n, p in course._pairs.items()})
-            for _ in range(2000):
-                if course.steps.step == step:
+            assert course is not None and demo.screen is not None
+            demo.screen.resize(scripted.window.size())
+            await until(lambda: len(course.pairs) == len(service.questions))
+            course.pairs = [replace(pair, began=NOW.timestamp()) for pair in course.pairs]
+            for _ in range(20):
+                if course.step == step:
                     break
-                course._next() if course.steps.step == "start" else None
-                clock.now += 0.1
+                course.next()
                 await asyncio.sleep(0.001)
-                course._tick()
             for _ in range(round(seconds / 0.04)):
                 clock.now += 0.04
-                course._tick()
+                course.tick()
             course._timer.stop()
-            course._tick()
+            course.tick()
             return demo.screen
 
     return play
@@ -250,8 +254,8 @@ SCENES = (
     Scene("about", _about, settings=LEAVES),
     Scene("inspector", _inspector, settings=LEAVES, forget="Why leaves turn red"),
     Scene("mini", _mini, (360, 120), settings=LEAVES, forget="Why leaves turn red"),
-    Scene("demo-start", _demo_at("start", 0.0), settings=GEMMA),
-    Scene("demo", _demo_at("question", 4.4), settings=GEMMA),
+    Scene("demo-start", _demo_at("start", 3.0), settings=GEMMA),
+    Scene("demo", _demo_at("watch", 4.4), settings=GEMMA),
     Scene("demo-ask", _demo_at("ask", 1.0), settings=GEMMA),
     Scene("demo-figures", _demo_at("figures", 1.0), settings=GEMMA),
     Scene("first-use", _first_use, (1100, 720), first=True),

@@ -1,4 +1,4 @@
-"""From an answer to the thoughts behind it: by the link at its foot, and by its menu."""
+"""From an answer to the thoughts behind it: by the film of them, and by its menu."""
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -59,24 +59,31 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return addresses
 
 
-async def test_a_click_at_the_foot_opens_the_thoughts_of_that_turn(opened: list[object]) -> None:
+async def test_a_click_at_the_foot_plays_the_film_of_the_thoughts(opened: list[object]) -> None:
     async with shown(FakeFactory(), state=WELCOMED, everything=False) as window:
         window.resize(1200, 800)
         for turn in (1, 2, 3):
             say(window, *revised(turn))
-        assert not window.oracle.isVisible() and not window.oracle.earlier
-        view = window.transcript.view
+        view, film = window.transcript.view, window.transcript.film
         await until(lambda: window.conversations.isVisible() and view.width() < 1000)
-        assert transcript(window)[-1].endswith("changed its mind 2 times")
+        answer = transcript(window)[-1]
+        assert answer.endswith("changed its mind 2 times")
         place = link_at(view, "changed its mind")
         QTest.mouseMove(view.viewport(), place)
         assert view.viewport().cursor().shape() == Qt.CursorShape.PointingHandCursor
         QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
-        await until(lambda: in_view(window, "Thought 30."))
-        assert window.panes.oracle_action.isChecked() and window.settings.oracle_earlier
+        seen = []
+        for _ in range(3):
+            seen.append(transcript(window)[-1])
+            film.timer.timeout.emit()
+        assert [one.split(".")[0].split("\n")[1] for one in seen] == ["Thought 30", "Thought 31", "Thought 32"]
+        assert seen[0].startswith("KAME   1/3   after “… Words of turn 3”")
+        assert transcript(window)[-1] == answer and not film.timer.isActive()
+        assert not window.oracle.isVisible(), "the side pane stays as it is"
         menu = menu_at(window, next(n for n, text in enumerate(transcript(window)) if "Thought 22." in text))
         choose(menu, "Show its thoughts")
         await until(lambda: in_view(window, "Thought 20."))
+        assert window.panes.oracle_action.isChecked() and window.settings.oracle_earlier
         view = window.oracle.view
         assert view.box_of(view.content.place_of(view.textCursor().block())).top() < 20
     assert opened == []
@@ -87,7 +94,8 @@ async def test_by_the_keyboard_and_only_where_there_are_thoughts(window: MainWin
     view = window.transcript.view
     link_at(view, "changed its mind")
     QTest.keyClick(view, Qt.Key.Key_Return)
-    await until(lambda: in_view(window, "Thought 10."))
+    assert any("1/3" in text for text in transcript(window))
+    window.transcript.film.stop()
     cards = transcript(window)
     once = next(n for n, text in enumerate(cards) if "Thought 20." in text)
     assert "mind" not in cards[once]
@@ -116,14 +124,6 @@ async def test_an_opened_talk_has_its_thoughts_too() -> None:
         window.transcript.view.verticalScrollBar().setValue(0)
         choose(menu_at(window, answers[0]), "Show its thoughts")
         await until(lambda: in_view(window, "Thought 10."))
-        cursor = window.oracle.view.textCursor
-        first = cursor().position()
-        QTest.mouseClick(
-            window.transcript.view.viewport(),
-            Qt.MouseButton.LeftButton,
-            pos=link_at(window.transcript.view, "changed its mind"),
-        )
-        await until(lambda: cursor().position() > first and in_view(window, "Thought 10."))
 
 
 async def test_thoughts_that_are_no_longer_kept_are_not_promised(

@@ -24,7 +24,7 @@ from app.gui.models.model_lists import ModelLists
 from app.gui.models.model_pill import ModelPill
 from app.gui.models.servers import Servers
 from app.gui.oracle.column import Mark
-from app.gui.shell.message_row import Message, MessageRow
+from app.gui.shell.message_row import MessageRow
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.session_manager import SessionManager
 from app.gui.state.session_model import SessionModel
@@ -104,7 +104,7 @@ MAKERS: dict[str, Callable[[str, QWidget], QWidget]] = {
     "title": lambda words, window: header(words, window).heading,
     "pill": pill,
     "chip": lambda words, window: DocumentChip(Document(words, "text"), 1, window),
-    "message": lambda words, window: MessageRow(Message(words + " word" * 400), window).label,
+    "message": lambda words, window: MessageRow(words + " word" * 400, (), "error", "", window).label,
 }
 
 

@@ -80,6 +80,7 @@ async def answers(window: MainWindow, factory: FakeFactory) -> None:
         await until(lambda: window.manager.session is not None)
     say(window, *spoken(900, "Still there?", "Yes.", at=9_000.0))
     assert "Still there?" in "".join(transcript(window))
+    window.transcript.composer.field.clear()  # a turn's “Edit and ask” may have filled it
     typed(window, "And by hand?")
     assert factory.session.calls[-1] == ("write", "And by hand?")
 

@@ -4,7 +4,7 @@ import logging
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QTextDocument
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
@@ -119,6 +119,12 @@ async def test_the_guide_shows_its_pictures_and_fits_its_dialog() -> None:
             block = block.next()
         assert len(pictures) == named > 5
         assert all(not picture.isNull() and picture.width() <= page.viewport().width() for picture in pictures)
+        contents = window.panels.guide.contents
+        chapters = [contents.item(row).text() for row in range(contents.count())]
+        assert chapters[0] == "Talking" and "Models" in chapters
+        contents.setCurrentRow(chapters.index("Models"))
+        first = page.cursorForPosition(page.viewport().rect().topLeft() + QPoint(20, 24))
+        assert first.block().text() == "Models"
 
 
 async def test_closing_the_window_closes_all() -> None:

@@ -37,7 +37,7 @@ from PySide6.QtWidgets import (
 import app.frontend
 import translations
 from app.conversation import events as e
-from app.demo.base import DemoBackend, DemoFigure, DemoResult
+from app.demo.base import DemoFigure, DemoResult
 from app.demo.side import SideState
 from app.diagnostics.logs import Log
 from app.gui.demo.screen import DemoScreen
@@ -387,36 +387,29 @@ async def test_nothing_seen_is_left_in_english(in_english: QApplication, languag
 
 
 def demo(parent: QWidget) -> Iterator[DemoScreen]:
-    backends = tuple(DemoBackend(BackendChoice("ollama", name), name) for name in ("жук", "ёж"))
     screen = DemoScreen(parent)
     screen.appear(full=False)
-    yield screen
-    stage, side = screen.stage, SideState()
-    screen.show_page(stage)
-    stage.show_model("жук")
-    stage.show_preparing(1, 3)
-    yield screen
-    stage.show_question("Ж?", 1, 3, "Ж.")
+    side = SideState()
     side.ask(0.0, 1.0)
     side.apply(e.UserStarted(0.1, 1))
     side.apply(e.OracleRequested(0.5, 1, 1, "жук", "жук", "Ж", False))
     side.apply(e.OracleDelta(0.6, 1, "Ж."))
     side.apply(e.AssistantStarted(1.4, 1, 1))
-    for view in stage.sides.values():
-        view.show_state(side, 2.0)
-    for times in ((0.4, 0.41), (2.0, 0.4), (0.5, 0.4)):
-        stage.show_verdict(*times)
+    for step in ("start", "watch", "ask", "figures"):
+        screen.show_step(step)
+        screen.show_texts("Ж?", "", "Ж.", "жук")
+        screen.show_models(["жук", "ёж"], 0, "Ж")
+        for view in screen.sides.values():
+            view.show_state(side, 2.0)
         yield screen
-    for count in (1, 2):
-        stage.show_asking(backends[:count], 0)
-        yield screen
-        stage.show_ready()
+    for times in ((0.4, 0.41), (2.0, 0.4), (2.0, 0.0), (0.5, 1.4)):
+        screen.headline.show_text(screen.verdict(*times))
         yield screen
     own = DemoFigure("Ж?", 2.0, 0.4, own=True)
-    for figures in ((), (DemoFigure("Ж?", None, 0.4),), (replace(own, own=False),) * 2, (own,), (own, own)):
-        screen.show_result(DemoResult(figures, True, "жук"))
+    for figures in ((), (DemoFigure("Ж?", None, 0.4),), (replace(own, own=False),) * 2, (own,)):
+        screen.show_result(DemoResult(figures, "жук"), "Ж.")
         yield screen
-    screen.figures.show_trouble("Ж.")
+    screen.save(Path("/nowhere/x.png"))
     yield screen
 
 

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QLineEdit, QMe
 
 from app.conversation import events as e
 from app.gui.shell import key_routing
+from app.gui.shell.message_row import Offer
 from app.gui.window.main_window import MainWindow
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory, some
@@ -164,7 +165,7 @@ async def _(window: MainWindow) -> None:
 @act("a message's offer taken by keyboard")
 async def _(window: MainWindow) -> None:
     taken: list[bool] = []
-    window.messages.say("There is more.", offer=("Get it", lambda: taken.append(True)), topic="more")
+    window.messages.say("There is more.", Offer("Get it", lambda: taken.append(True)), topic="more")
     await settle()
     await press_key(window, Qt.Key.Key_F6)
     await press_key(window, SPACE)

@@ -67,6 +67,17 @@ async def test_who_holds_to_talk_while_it_gets_ready_is_heard_once_it_is(way: st
     assert window.transcript.composer.field.toPlainText() == ""
 
 
+async def test_without_a_microphone_no_turn_opens(window, factory) -> None:
+    await until(window.isActiveWindow)
+    say(window, e.DeviceChanged(1.0, "microphone", "absent", "", "No microphone was found. Type, or plug one in."))
+    assert window.dock.button.text() == "No microphone"
+    for down in (True, False):
+        key(window, Qt.Key.Key_Space, down=down)
+    QTest.mousePress(window.dock.button, Qt.MouseButton.LeftButton)
+    QTest.mouseRelease(window.dock.button, Qt.MouseButton.LeftButton)
+    assert factory.session.calls == [] and transcript(window) == []
+
+
 class Early:
     """A session that is loading, and hears the user."""
 

@@ -12,8 +12,10 @@ from app import main as compose
 from app.cli.parser import main
 from app.conversation.frame import SAMPLE_RATE
 from app.demo import record
-from app.demo.base import DemoOrder
-from app.demo.record import LEAD_SECONDS, Pair, Recorder, Replay
+from app.demo.base import DemoOffer, DemoOrder
+from app.demo.record import LEAD_SECONDS, Pair, Replay, record_pair
+from app.demo.shipped import load_pairs
+from tests.support.demo_recording import save_pairs
 from tests.support.demo_talk import FIRST, QUESTIONS, ScriptedDemoService, Voice
 
 
@@ -24,7 +26,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def recorded(service: ScriptedDemoService, question: int = 1) -> Pair:
     async with asyncio.timeout(20):
-        return await Recorder(service, FIRST.choice, service.frontend).pair(QUESTIONS[question], began=5.0)
+        return await record_pair(service, DemoOffer((FIRST,), service.frontend), 0, QUESTIONS[question], "cascade")
 
 
 async def test_each_side_gets_the_same_question_in_a_session_of_its_own() -> None:
@@ -38,10 +40,10 @@ async def test_each_side_gets_the_same_question_in_a_session_of_its_own() -> Non
     assert same == tandem.choice and cascade.choice.backend == FIRST.choice, "they differ in nothing else"
     assert not cascade.choice.openings and cascade.choice.duplex
     assert [talk.stopped for talk in service.recorded] == [1, 1]
-    assert pair.cascade.heard == pytest.approx(0.96) and pair.tandem.heard == pytest.approx(0.24)
     figure = pair.figure()
-    assert (figure.question, figure.own, pair.began) == ("Who said that?", False, 5.0)
-    assert figure.said == ("It is so because it was made so",) * 2 and figure.trouble == ("", "")
+    assert figure.cascade == pytest.approx(0.96) and figure.tandem == pytest.approx(0.24)
+    assert (figure.question, figure.own, pair.backend) == ("Who said that?", False, "First")
+    assert figure.said == ("It is so because it was made so",) * 2
 
 
 @pytest.mark.parametrize(
@@ -54,14 +56,13 @@ async def test_each_side_gets_the_same_question_in_a_session_of_its_own() -> Non
 )
 async def test_why_a_side_says_nothing_is_told(service: ScriptedDemoService, sentence: str) -> None:
     pair = await recorded(service)
-    assert pair.tandem.heard is None and pair.tandem.trouble.startswith(sentence)
-    assert pair.figure().trouble[1].startswith(sentence)
+    assert pair.takes["tandem"].heard is None and pair.takes["tandem"].trouble.startswith(sentence)
     assert Replay(pair).seconds > QUESTIONS[1].seconds + 2, "it can be read"
 
 
 async def test_a_session_that_breaks_off_behind_the_first_words_counts() -> None:
     pair = await recorded(ScriptedDemoService(lost_after=2))
-    assert pair.tandem.heard == pytest.approx(0.24) and pair.tandem.said == "It is"
+    assert pair.takes["tandem"].heard == pytest.approx(0.24) and pair.takes["tandem"].said == "It is"
 
 
 async def test_a_session_that_falls_silent_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +76,7 @@ async def test_a_session_that_falls_silent_holds_nobody_up(monkeypatch: pytest.M
 
     service.start = start  # type: ignore[method-assign]
     pair = await recorded(service)
-    assert pair.cascade.trouble.startswith("The conversation fell silent")
+    assert pair.takes["cascade"].trouble.startswith("No answer came")
 
 
 async def test_both_sides_are_shown_in_step() -> None:
@@ -83,7 +84,7 @@ async def test_both_sides_are_shown_in_step() -> None:
     end = LEAD_SECONDS + QUESTIONS[1].seconds
     replay.advance(end - 0.1)
     cascade, tandem = replay.states["cascade"], replay.states["tandem"]
-    assert cascade.hears and tandem.hears and not cascade.thoughts and len(tandem.thoughts) == 2
+    assert cascade.hears and tandem.hears and not cascade.revisions and len(tandem.revisions) == 2
     assert [replay.states[side].clock(replay.session_time(side)) for side in replay.states] == [None, None]
     replay.advance(end + 0.5)
     assert tandem.heard == pytest.approx(0.24) and tandem.speaks and cascade.heard is None
@@ -96,8 +97,8 @@ async def test_both_sides_are_shown_in_step() -> None:
 
 async def test_the_question_is_in_the_middle_and_each_voice_on_its_side() -> None:
     pair = await recorded(ScriptedDemoService())
-    silent = np.zeros_like(pair.cascade.sound)
-    mixed = Replay(replace(pair, cascade=replace(pair.cascade, sound=silent))).mix()
+    silent = replace(pair.takes["cascade"], sound=np.zeros_like(pair.takes["cascade"].sound))
+    mixed = Replay(replace(pair, takes={**pair.takes, "cascade": silent})).mix()
     lead = round(LEAD_SECONDS * SAMPLE_RATE)
     assert not mixed[:lead].any() and mixed.shape[1] == 2
     first = mixed[lead : lead + 1000]
@@ -105,21 +106,38 @@ async def test_the_question_is_in_the_middle_and_each_voice_on_its_side() -> Non
     assert len(mixed) == round(Replay(pair).seconds * SAMPLE_RATE)
 
 
-def test_the_command_runs_without_a_window(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_recording_that_comes_with_the_app_is_replayed_as_it_was_made(tmp_path: Path) -> None:
+    pair = await recorded(ScriptedDemoService())
+    save_pairs(tmp_path, [pair])
+    [read] = load_pairs(tmp_path, QUESTIONS)
+    assert read.figure() == pair.figure() and read.backend == "First" and "cores" in read.machine
+    assert len(read.takes["tandem"].sound) >= len(pair.takes["tandem"].sound)
+    replays = Replay(pair), Replay(read)
+    for now in (LEAD_SECONDS + 1.8, LEAD_SECONDS + 3.0, 20.0):
+        for replay in replays:
+            replay.advance(now)
+        one, other = (replay.states["tandem"] for replay in replays)
+        assert (one.heard, one.said_by("assistant"), one.clock(now)) == (
+            other.heard,
+            other.said_by("assistant"),
+            other.clock(now),
+        )
+        assert [r.text for r in one.revisions] == [r.text for r in other.revisions]
+    assert not load_pairs(tmp_path / "nowhere", QUESTIONS) and not load_pairs(tmp_path, QUESTIONS[:1])
+
+
+def test_the_command_runs_without_a_window(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     aloud: list[bool] = []
     windows: list[DemoOrder] = []
     service = ScriptedDemoService()
     monkeypatch.setattr(compose, "make_demo_service", lambda loud: aloud.append(loud) or service)
     monkeypatch.setattr(compose, "open_window", lambda order: windows.append(order) or 7)
-    report = tmp_path / "demo.json"
-    assert main(["demo", "--headless", "--report", str(report), "--silent"]) == 0 and aloud == [False]
-    found = json.loads(report.read_text("utf-8"))
-    assert found["ok"] and found["median_seconds"] == {"cascade": 0.96, "tandem": 0.24}
-    assert "tandem 0.24 s" in capsys.readouterr().out
-    assert main(["demo", "--picture", "x.png", "--backends", "first, second", "--windowed"]) == 7
-    assert windows == [DemoOrder(("first", "second"), "x.png", "", full=False)]
-    assert windows[0].unattended and not DemoOrder().unattended
+    assert main(["demo", "--headless", "--json", "--silent"]) == 0 and aloud == [False]
+    found = json.loads(capsys.readouterr().out)
+    assert found["ok"] and found["median_seconds"] == pytest.approx({"cascade": 0.96, "tandem": 0.24})
+    assert main(["demo", "--headless"]) == 0
+    assert "tandem: 0.24 s" in capsys.readouterr().out
+    assert main(["demo", "--backends", "first, second", "--windowed"]) == 7
+    assert windows == [DemoOrder(("first", "second"), full=False)]
     service.found = ()
     assert main(["demo", "--headless"]) != 0 and "There is no model" in capsys.readouterr().err
