@@ -8,7 +8,7 @@
 - A question passes through `backend_controller` (which back-ends answer), `oracle_runner` (when they are asked, and
   which revision wins) and `oracle_stream` (one revision). `backend_pool` has the open back-ends, tools, spending and
   prompts.
-- `speech_controller` exchanges recognisers and voices.
+- `speech_controller` exchanges recognisers and voices; `early_sound` keeps what is said while they are loading.
 
 What is said of the revisions, and when, is decided in `app.conversation.speaking.what_to_say`.
 """

@@ -117,6 +117,7 @@ class BackendController:
             used=self._tools.used,
             failed=self._failed,
             changed=self._fell_back,
+            rescue=self._rescue,
         )
         self._runner = OracleRunner(self._context, self.parts.backend, self._policy())
         self._publish(model=self.parts.backend.model)
@@ -401,6 +402,32 @@ class BackendController:
         self._drive(backend, lambda driver: None, driving=driving, reason="fallback", wanted=wanted)
         if compared:
             self._changes["secondary"].start(self._change_secondary)
+
+    def _rescue(self) -> bool:
+        """Opens the fallback, since the driver has failed and no standby is left; returns False if there is none."""
+        if self.parts.fallback_backend in (None, self.state.driving) or self._changes["backend"].running:
+            return False
+        if not self._opening.running:
+            self._opening.start(self._open_fallback)
+        return True
+
+    async def _open_fallback(self) -> None:
+        fallback = self.parts.fallback_backend
+        assert fallback is not None
+        try:
+            backend = await self._open(fallback)
+        except BackendError as error:
+            self._emit(e.Failure(self._now(), "backend", str(error), about="backend"))
+            return
+        again = self.prompts.unanswered is not None
+        wanted = replace(self.state.wanted, backend=fallback)
+        self._drive(
+            backend,
+            lambda driver: driver.swap(backend, again=again),
+            driving=fallback,
+            reason="fallback",
+            wanted=wanted,
+        )
 
     def _close_spare(self) -> None:
         task = asyncio.get_running_loop().create_task(self._pool.close_spare(), name="close spare back-ends")

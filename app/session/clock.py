@@ -124,7 +124,10 @@ class Timeline:
         self._overrun %= self.frame_samples
         if self._now is not None and not backlog:
             missing += self._missing(self._now(), self._next + dropped + missing + len(frames) - 1)
-        self._keep_up(self._next + dropped + missing + len(frames) - 1)
+        newest = self._next + dropped + missing + len(frames) - 1
+        if self._zero is None:
+            newest += backlog * len(frames)  # which are there, too
+        self._keep_up(newest)
         yield from self.gap(dropped, "late")
         yield from self.gap(missing, "device")
         yield from map(self._number, frames)

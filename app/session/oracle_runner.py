@@ -344,8 +344,13 @@ class OracleRunner:
         if limited and present and not stream.count and self._waits_out(stream, rest):
             return
         question_fails = error.kind == "content"  # no other back-end would answer it either
-        in_use = present and stream is self._newest
-        if in_use and not stream.count and not question_fails and self.standby is not None:
+        replaceable = present and stream is self._newest and not stream.count and not question_fails
+        standby = self.standby
+        if standby is not None and error.kind == "network" and standby.name == stream.backend.name:
+            standby = None  # it is at the same server
+        if replaceable and standby is None and not self.secondary and self._context.rescue():
+            sentence += " The built-in model answers meanwhile."
+        elif replaceable and self.standby is not None:
             self.backend, self.standby, took_over = self.standby, None, True
             stream.retry = not self._has_answer(self.backend)
             sentence += f" {self.backend.name} ({self.backend.model}) answers again."

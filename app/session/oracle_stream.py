@@ -47,7 +47,8 @@ class OracleContext:
     `group` holds the tasks of all streams, `numbers` counts revisions. `records`: what is known of models. `cost`
     returns US dollars or None; `allowed` returns whether a back-end may be asked at all. `acts`: whether tools may
     change something. Callbacks: `used` gets each tool call and its turn; `failed` the event that is about to report a
-    failure, its kind and the back-end; `changed` the back-end that the standby replaced.
+    failure, its kind and the back-end; `changed` the back-end that the standby replaced. `rescue` has another back-end
+    opened, since none is left; it returns False if there is none.
     """
 
     request: Callable[[Backend, int, str, bool], ChatRequest]
@@ -67,6 +68,7 @@ class OracleContext:
     used: Callable[[int, str], None] = lambda turn, tool: None
     failed: Callable[[e.Failure, FaultKind, Backend], None] = lambda failure, kind, backend: None
     changed: Callable[[Backend], None] = lambda failed: None
+    rescue: Callable[[], bool] = lambda: False
 
     def pace(self, backend: Backend) -> Pace:
         """Returns what is known of a back-end's speed."""

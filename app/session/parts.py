@@ -161,6 +161,8 @@ class Loader:
         self._simulated = simulated
         self._stack = ExitStack()
         self._devices = ExitStack()
+        # Other sources than devices deliver from the moment that they are open, and nobody reads them meanwhile.
+        self._early = parts.edge is not None and not simulated
         self.waiting: tuple[LoadedPart, ...] = ("recogniser", "voice", "model")
 
     async def load(
@@ -172,7 +174,7 @@ class Loader:
         """Opens everything. Raises BackendError, FrontEndError, TranscriberError, VoiceError or AudioError.
 
         - `open_backend`: opens the back-end.
-        - `devices_open`: called when the devices are open, which may be before anything else.
+        - `devices_open`: called when source and sink are open; a person's devices are before the models are loaded.
         - `report`: called whenever `waiting` has changed.
         """
         parts = self._parts
@@ -184,14 +186,16 @@ class Loader:
             if parts.prepare is not None:
                 parts.prepare()
             self._stack.enter_context(parts.transcriber)
-            await self._open_devices(devices_open)
         else:
             report()
             await self._load_side_by_side(open_backend, devices_open, report)
+        if not self._early:
+            await self._open_devices(devices_open)
 
     async def _open_devices(self, opened: Callable[[], object]) -> None:
         # Opening devices and loading an echo canceller may take seconds, in which a window must not freeze.
-        for part in (self._parts.sink, self._parts.source):
+        parts = self._parts.sink, self._parts.source
+        for part in reversed(parts) if self._early else parts:  # a microphone first: it is heard from then on
             await enter(part, simulated=self._simulated)
             self._devices.push(part.__exit__)
         opened()
@@ -261,7 +265,7 @@ class Loader:
                 (load("model", open_backend()), "backend"),
                 (load("recogniser", self._enter(self._parts.transcriber)), "transcriber"),
                 (self._prepare(), "rest"),
-                (self._open_devices(devices_open), "devices"),
+                *(((self._open_devices(devices_open), "devices"),) if self._early else ()),
             )
         ]
         try:

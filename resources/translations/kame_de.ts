@@ -6066,6 +6066,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>gedrückt halten, solange du sprichst</translation>
     </message>
     <message>
+        <source>kept; {0}</source>
+        <translation>behalten; {0}</translation>
+    </message>
+    <message>
         <source>let go when you are done</source>
         <translation>loslassen, wenn du fertig bist</translation>
     </message>

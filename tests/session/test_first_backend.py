@@ -2,12 +2,13 @@
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 
 import pytest
 
-from app.backend.base import BackendError
+from app.backend.base import BackendError, ChatRequest, StreamItem
 from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
 from app.session.control import BackendChoice
@@ -85,6 +86,43 @@ def test_the_user_can_have_the_wanted_one_tried_now() -> None:
     (change,) = heard.of(e.BackendChanged)
     assert change.model == "big" and 6.0 < change.at < 7.0, "and it is not given up after that"
     assert heard.said(2) == "The wanted one answers." and not heard.tasks_left
+
+
+class Failing(ScriptedBackend):
+    """Its server stops answering once it is open."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__(lambda request: answer(""), model=model)
+
+    @asynccontextmanager
+    async def stream(self, request: ChatRequest) -> AsyncIterator[AsyncIterator[StreamItem]]:
+        raise BackendError(REASON, "network")
+        yield
+
+
+@pytest.mark.parametrize("earlier", [False, True], ids=["alone", "another model of that server before"])
+def test_the_fallback_answers_the_question_when_the_server_stops(earlier: bool) -> None:
+    fallback = ScriptedBackend(lambda request: answer("The fallback answers."), model="small")
+
+    async def make(choice: BackendChoice) -> ScriptedBackend:
+        return fallback if choice == FALLBACK else Failing("other")
+
+    def choose_another(session: Session) -> None:
+        if earlier:
+            session.change(backend=BackendChoice(model="other"))
+
+    heard = simulate(
+        SCRIPT[:1],
+        lambda request: answer(""),
+        backend=Failing("big"),
+        make_backend=make,
+        fallback_backend=FALLBACK,
+        during=choose_another,
+    )
+    assert heard.said(1) == "The fallback answers." and not heard.tasks_left
+    told = heard.of(e.Failure)
+    assert [one.sentence for one in told] == [f"{REASON} The built-in model answers meanwhile."]
+    assert [one.model for one in heard.of(e.BackendChanged)] == [*(["other"] if earlier else []), "small"]
 
 
 def test_another_one_answers_while_the_wanted_one_takes_long_to_open() -> None:

@@ -44,6 +44,7 @@ class HeardPart:
     - `revision`: None if its request is unknown.
     - `before`: what was heard of the answer until then.
     - `corrects`: the part corrects that, and does not continue it.
+    - `broken_off`: the voice stopped in it since the user went on speaking, and began again later.
     - `took`: if its model took over in the middle of the answer, the seconds from the change to its first word.
     - `heard`: its words, with a space before each; `said`: without the spaces where it was said as one.
     """
@@ -52,6 +53,7 @@ class HeardPart:
     revision: Revision | None = field(compare=False)
     before: str = ""
     corrects: bool = False
+    broken_off: bool = False
     took: float | None = None
     heard: str = ""
     said: str = ""

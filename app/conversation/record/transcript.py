@@ -63,6 +63,9 @@ def passages(text: str, begin: int, corrections: Iterable[CorrectionPoint]) -> t
     return tuple(out)
 
 
+BROKEN_OFF = " –"
+"""Follows words after which the voice stopped to let the user go on."""
+
 _State = tuple[bool, int, int, int]
 """Of a turn: whether it was heard to its end, and the sizes of what changes while it is heard."""
 
@@ -205,6 +208,7 @@ class Turn:
                 joined += apart if joined else ""
                 start = len(joined) if start is None else start
                 joined += piece.text
+            joined += BROKEN_OFF if part.broken_off else ""
             starts.append(len(joined) if start is None else start)
         return joined, starts
 
@@ -259,6 +263,9 @@ class Transcript:
     ) -> None:
         match event:
             case e.AssistantStarted():  # an early start that was taken back continues
+                if turn.interrupted and turn.parts and not turn.parts[-1].broken_off:
+                    turn.parts[-1].broken_off = True
+                    turn.stable += BROKEN_OFF
                 turn.open, turn.interrupted, turn.ended_at = True, False, None
                 turn.revisions = self._revisions_of(turn.number)
             case e.AssistantOpened():
@@ -266,8 +273,8 @@ class Transcript:
             case e.AssistantSaid():
                 turn.stable = f"{turn.stable}{'' if event.glued else ' '}{event.text}".strip()
                 revision = self.revisions.get(event.revision)
-                if not turn.parts or turn.parts[-1].number != event.revision:
-                    before = " ".join(part.said for part in turn.parts if part.number)
+                if not turn.parts or turn.parts[-1].broken_off or turn.parts[-1].number != event.revision:
+                    before = " ".join(part.said for part in turn.parts if part.number and not part.broken_off)
                     corrects = event.revision in turn._corrections
                     turn._corrections -= {event.revision}
                     turn.parts += (HeardPart(event.revision, revision, before, corrects),)
@@ -296,7 +303,7 @@ class Transcript:
         texts = [fold(one.text) for one in self._revisions_with_words(turn.number)]
         turn.changes = sum(not _continues(older, newer) for older, newer in pairwise(texts))
         asked = self._find("user", turn.number)
-        first = next((part for part in turn.parts if part.number), None)
+        first = next((part for part in turn.parts if part.number and not part.broken_off), None)
         if asked is None or asked.typed or asked.ended_at is None or first is None or first.revision is None:
             return
         at, text = first.revision.sentence_at, first.revision.text

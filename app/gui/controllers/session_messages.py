@@ -53,6 +53,7 @@ class SessionMessages(QObject):
         self._lists = lists
         self._frontend = frontend
         self._again = again
+        self._failed: BackendChoice | None = None  # the back-end that the message about the driver is about
         context.manager.failed.connect(self._say_start_failed)
         context.model.fault.connect(self._say_fault)
         context.model.follow(self._take)
@@ -84,6 +85,9 @@ class SessionMessages(QObject):
                 self._messages.say(sentence, level="notice")
             case e.ServerDescribed(sentence=sentence):
                 self._messages.say(sentence, topic="server", level="notice")
+            case e.OracleEnded(reason="complete") if change.revision is not None and not change.revision.secondary:
+                if self._context.model.state.driving == self._failed:
+                    self._messages.clear_topic(DRIVER)  # it answers again
             case e.BudgetChanged():
                 self._messages.clear_topic("cap")
 
@@ -99,6 +103,8 @@ class SessionMessages(QObject):
         fault = self._context.model.state.fault_of(failure)
         if fault is not None:
             topic = topic or DRIVER
+            if topic == DRIVER:
+                self._failed = fault.choice
             offers += self._for_backend(fault.choice, secondary=failure.secondary)
         self._messages.say(failure.sentence, *offers, topic=topic)
 

@@ -49,6 +49,14 @@ STEPS = {
 }
 
 
+QUESTION_WORDS = 5
+
+
+def _is_question(text: str) -> bool:
+    """Returns whether a text is more likely a question to the model than the name of something."""
+    return text.rstrip().endswith("?") or len(text.split()) >= QUESTION_WORDS
+
+
 class CommandPalette(Dressed, QFrame):
     """A palette that fetches commands from its providers each time it opens, and closes before running one of them.
 
@@ -142,7 +150,8 @@ class CommandPalette(Dressed, QFrame):
         found = ranked(text, self._commands, self.recent)
         if text.strip():
             title = self.tr("Ask KAME: “{0}”").format(one_line(text, LONGEST_NAME))
-            found.append((Command(title, "", partial(self._ask, text), "ask"), Match(0.0, frozenset())))
+            place = 0 if _is_question(text) else len(found)
+            found.insert(place, (Command(title, "", partial(self._ask, text), "ask"), Match(0.0, frozenset())))
         for command, match in found:
             item = QStandardItem(command.title)
             item.setData(command, COMMAND_ROLE)

@@ -67,6 +67,7 @@ class KeyRouting(QObject):
         """The widget that had the focus after the last click, or None if Tab has been pressed since."""
         self._fled_to: QWidget | None = None
         self._typed_at = -math.inf
+        self._digit = "", -math.inf  # the last one that has swapped the model, and when
         if field is not None:
             field.textChanged.connect(self._note_typing)
         app = QApplication.instance()
@@ -152,10 +153,23 @@ class KeyRouting(QObject):
             self.sheet_wanted.emit()
             return True
         if event.text() in "123456789" and not self.typing and self.swap(int(event.text())):
+            self._digit = event.text(), time.monotonic()
             return True
+        self._restore_digit()
         if focus is not self._field and focus is self._clicked:
             self.go_home()  # so that Qt delivers the key to the message field
         return False
+
+    def _restore_digit(self) -> None:
+        """Puts a digit that has swapped the model into the field, if it turns out to begin a message."""
+        (digit, at), self._digit = self._digit, ("", -math.inf)
+        if (
+            self._field is not None
+            and self._field.document().isEmpty()
+            and digit
+            and time.monotonic() - at < TYPING_SECONDS
+        ):
+            self._field.insertPlainText(digit)
 
     def _space_down(self, focus: QWidget | None, repeated: bool) -> bool:
         if self._push.space_held:

@@ -125,12 +125,17 @@ class Panes(Dressed, QWidget):
             if back > 0:
                 self.columns.setSizes([conversations, talk + back, oracle - back])
             return
-        self.oracle_action.setChecked(True)
+        self.show_oracle()
         conversations, talk, oracle = self.columns.sizes()
         more = min(round(PAIR_PX * self.scale) - oracle, talk - round(LEAST_WIDTHS[1] * self.scale))
         if more > 0:
             self._widened_by += more
             self.columns.setSizes([conversations, talk - more, oracle + more])
+
+    def show_oracle(self) -> None:
+        """Shows the oracle; for want of room, the conversation list is hidden, or the window grows."""
+        self.oracle_action.setChecked(True)
+        self._make_room()
 
     def divide(self, width: int, height: int) -> None:
         """Applies the default pane sizes for a window of this size, in pixels."""
@@ -150,8 +155,14 @@ class Panes(Dressed, QWidget):
         self.chosen = True
         if action in self.squeezed:
             self.squeezed.remove(action)
+        if action is self.oracle_action and action.isChecked():
+            self._make_room()
+        elif self._needed() > self.window().width():
+            self.window().resize(self._needed(), self.window().height())
+
+    def _make_room(self) -> None:
         window = self.window()
-        if action is self.oracle_action and action.isChecked() and self._needed() > window.width():
+        if self._needed() > window.width():
             self.conversations_action.setChecked(False)
         if self._needed() > window.width():
             window.resize(self._needed(), window.height())
@@ -200,6 +211,7 @@ class WindowLayoutStore(QObject):
         self.mini = _place(kept.get("mini"))
         for name, action in self._named():
             action.setChecked(name in shown)
+        self._panes.fit_into(self._window.width())
         columns = self._panes.columns.restoreState(state["columns"])
         return self._panes.rows.restoreState(state["rows"]) and columns
 

@@ -116,7 +116,7 @@ class TalkDock(QWidget):
             hint = hold
         if state.hears_early:
             text = words["listening" if state.duplex or state.held else "ready"][0]
-            hint = progress
+            hint = self.tr("kept; {0}").format(progress) if state.kept and not state.held else progress
         if state.word == "ready" and self._typing:
             hint = self.tr("Enter sends your message")
         if state.word == "ready" and state.tapped:

@@ -61,8 +61,8 @@ def keep_backend(settings: Settings, choice: BackendChoice) -> None:
 
 
 def secondary_choice(settings: Settings) -> BackendChoice | None:
-    """The last back-end that answered at the side; None before any."""
-    if not settings.secondary_provider:
+    """Returns the last comparison model; None before any, and if this version doesn't know its provider."""
+    if settings.secondary_provider not in ("embedded", *MODELLED):
         return None
     return BackendChoice(settings.secondary_provider, settings.secondary_model, settings.secondary_url)
 

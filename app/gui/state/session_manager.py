@@ -258,7 +258,7 @@ class SessionManager(QObject):
         """The talk button went up."""
         if (session := self.session or self._early) is not None:
             session.release()
-        self.model.set_talk(held=False)
+        self.model.set_talk(held=False, kept=self.model.talk.kept or self._early is not None)
 
     def write(self, text: str) -> None:
         """The user has typed a turn."""

@@ -155,6 +155,7 @@ class SessionModel(QObject):
         words = self.tr("loading: {0}").format(waiting) if waiting else ""
         self.progress = " · ".join(filter(None, (words, progress.note)))
         self.talk.early = progress.early is not None
+        self.talk.kept = self.talk.kept and self.talk.early
 
     def set_talk(self, **fields: bool) -> None:
         """Changes fields of `talk` that the window decides, such as `duplex` or `held`."""

@@ -24,7 +24,7 @@ class TalkState:
     once to end), `held`, `testing` (a device is tried out, and the conversation hears nothing) and `asking` (a question
     is being asked aloud for the user) are set by the window.
 
-    `early`: a session that is loading keeps what the user says.
+    `early`: a session that is loading keeps what the user says; `kept`: the user has said something.
 
     `unheard`: how many of the user's turns in a row had no words; `just_unheard`: the last one was a moment ago. Only
     with push-to-talk, since hands-free a noise opens a turn.
@@ -47,6 +47,7 @@ class TalkState:
     microphone: bool = True
     tapped: bool = False
     early: bool = False
+    kept: bool = False
     unheard: int = 0
     just_unheard: bool = False
     _noted_at: float = 0.0
@@ -107,7 +108,7 @@ class TalkState:
                 self.user_open = self.awaiting = False
             case e.TranscriptFinal(text=text) if not text.strip():
                 self.awaiting = False  # nothing was understood, so no model is asked
-                if not self.duplex:
+                if not self.duplex and not self.muted:
                     self.unheard, self.just_unheard, self._noted_at = self.unheard + 1, True, event.at
             case e.TranscriptFinal():
                 self.unheard = 0

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QMouseEvent, QPaintEvent
+from PySide6.QtGui import QColor, QFocusEvent, QHideEvent, QKeyEvent, QMouseEvent, QPaintEvent
 from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 
 from app.gui.design.look import draw_rounded, painter_on
 from app.gui.design.theme import tokens
 from app.gui.widgets.form import column, fill_area
 
+_OF_MENUS = (Qt.FocusReason.PopupFocusReason, Qt.FocusReason.ActiveWindowFocusReason)
+"""Why the focus moves when a context menu opens or closes."""
 GAP_PX = 6
 EDGE_PX = 8
 SHADOW_PX = 12
@@ -118,6 +120,8 @@ class Popover(QWidget):
             if not inside and not anchor and watched.window() is self.window():
                 self.shut()
         elif event.type() == QEvent.Type.FocusIn and isinstance(watched, QWidget):
+            if isinstance(event, QFocusEvent) and event.reason() in _OF_MENUS:
+                return False
             other = watched is not self and not self.isAncestorOf(watched)
             if other and watched.window() is self.window() and watched is not self._anchor:
                 self.hide()

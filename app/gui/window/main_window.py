@@ -454,7 +454,7 @@ class MainWindow(QMainWindow):
         self.commands["hand_over"].setEnabled(running and bool(self.oracle.header.sides.comparison))
 
     def _show_thoughts(self, turn: Turn) -> None:
-        self.panes.oracle_action.setChecked(True)
+        self.panes.show_oracle()
         QTimer.singleShot(0, self, lambda: self._scroll_to_thoughts(turn))  # once the pane has its size
 
     def _scroll_to_thoughts(self, turn: Turn) -> None:

@@ -8,7 +8,7 @@ from app.gui.models.booth import BoothStrip
 from app.gui.window.main_window import MainWindow
 from app.session.control import BackendChoice
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import press_key, say, transcript, until
+from tests.gui.helpers import press_key, say, transcript, type_keys, until
 
 SMALL, GPT = BackendChoice("embedded"), BackendChoice("openai", "gpt-4.1")
 
@@ -50,6 +50,11 @@ async def test_a_digit_swaps_the_model_unless_something_is_being_typed(
     QTest.keyClicks(field, "In ")
     await press_key(window, Qt.Key.Key_1)
     assert field.text() == "In 1" and len(factory.session.calls) == 1
+    field.clear()
+    window.routing.end_typing()
+    await press_key(window, Qt.Key.Key_2)
+    await type_keys(window, "nd")
+    assert field.text() == "2nd", "it was the beginning of a message"
     booth.chips[0].click()
     assert factory.session.calls[-1] == ("set_backend", SMALL)
 

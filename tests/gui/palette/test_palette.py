@@ -201,6 +201,8 @@ FIRST = {
     "animation": "Reduced motion",
     "while i speak": "Answer: While I speak",
     "reset": "New conversation",
+    "what leaves in the autumn turn": "Ask KAME: “what leaves in the autumn turn”",
+    "leaves?": "Ask KAME: “leaves?”",
     "tell me a story": "Ask KAME: “tell me a story”",
 }
 """What users type, and what they find first."""
@@ -219,7 +221,7 @@ async def test_what_users_call_a_thing_finds_it_first() -> None:
             palette.field.clear()
             QTest.keyClicks(palette.field, typed)
             found[typed] = palette.titles()[0]
-            assert palette.titles()[-1] == f"Ask KAME: “{typed}”"
+            assert f"Ask KAME: “{typed}”" in (palette.titles()[-1], palette.titles()[0])
         assert found == FIRST
         palette.field.clear()
         QTest.keyClicks(palette.field, "stop")

@@ -53,7 +53,7 @@ class Scene:
 
 
 async def _talk(scripted: ScriptedWindow) -> QWidget:
-    scripted.window.panes.oracle_action.setChecked(True)
+    scripted.window.panes.show_oracle()
     scripted.set_title("Why leaves turn red")
     scripted.play(leaves())
     return scripted.window
@@ -253,7 +253,7 @@ SCENES = (
     Scene("keys", _keys, settings=LEAVES),
     Scene("about", _about, settings=LEAVES),
     Scene("inspector", _inspector, settings=LEAVES, forget="Why leaves turn red"),
-    Scene("mini", _mini, (360, 120), settings=LEAVES, forget="Why leaves turn red"),
+    Scene("mini", _mini, (360, 156), settings=LEAVES, forget="Why leaves turn red"),
     Scene("demo-start", _demo_at("start", 3.0), settings=GEMMA),
     Scene("demo", _demo_at("watch", 4.4), settings=GEMMA),
     Scene("demo-ask", _demo_at("ask", 1.0), settings=GEMMA),

@@ -33,7 +33,7 @@ async def test_the_window_is_there_at_once_and_tells_what_it_waits_for() -> None
     async with shown(factory, running=False) as window:
         assert window.isVisible()
         assert window.dock.button.text() == "Getting ready"
-        await until(lambda: "loading: voice" in window.status.state.toolTip())
+        await until(lambda: "loading: voice)" in window.status.state.toolTip())
         assert window.status.state.toolTip() == "Getting ready (loading: voice)"
         assert window.dock.button.hint == "loading: voice"
         factory.gate.set()
@@ -104,6 +104,7 @@ async def test_one_can_talk_while_voice_and_model_are_still_loading() -> None:
         QTest.mousePress(button, Qt.MouseButton.LeftButton)
         assert button.text() == "Listening"
         QTest.mouseRelease(button, Qt.MouseButton.LeftButton)
+        assert button.text() == "Hold to talk" and button.hint == "kept; loading: voice, model"
         QTest.mousePress(button, Qt.MouseButton.LeftButton)
         assert early.calls == [False, "press", "release", "press"]
         factory.gate.set()

@@ -143,3 +143,29 @@ def test_a_long_turn_is_kept_in_as_few_objects_as_a_short_one() -> None:
         kept.append((_kept(user), _kept(assistant)))
     assert kept[0] == kept[1]
     assert sum(kept[0]) < 60
+
+
+def test_a_start_that_the_voice_broke_off_is_told_from_the_answer() -> None:
+    """The user paused, and went on after the first word."""
+    transcript = Transcript()
+    for event in (
+        e.UserStarted(1, 1),
+        e.OracleRequested(2, 1, 1, "Embedded", "small", "What is the symbol for iron", False),
+        e.OracleDelta(2.1, 1, "The symbol is Fe."),
+        e.UserEnded(2.5, 1, 2.4, "words"),
+        e.AssistantStarted(2.5, 1, 1),
+        e.AssistantSaid(2.7, 1, "The", 1, False, 0, 3),
+        e.AssistantEnded(2.8, 1, True),
+        e.UserResumed(2.8, 1),
+        e.OracleRequested(4, 2, 1, "Embedded", "small", "What is the symbol for iron at school?", True),
+        e.OracleDelta(4.1, 2, "The symbol is Fe."),
+        e.UserEnded(4.5, 1, 4.4, "words"),
+        e.AssistantStarted(4.6, 1, 2),
+        *(e.AssistantSaid(4.8 + at / 10, 1, word, 2) for at, word in enumerate("The symbol is Fe.".split())),
+        e.AssistantEnded(6, 1, False),
+    ):
+        transcript.apply(event)
+    turn = transcript.turns[-1]
+    assert turn.text == "The – The symbol is Fe."
+    assert "".join(passage.text for passage in turn.passages) == "The – The symbol is Fe."
+    assert turn.meant == "The symbol is Fe." and not turn.interrupted

@@ -139,3 +139,14 @@ def test_a_session_begins_with_it_and_continues_with_what_comes_without_a_gap() 
     assert [(frame.index, int(frame.samples[0]), frame.lost) for frame, _ in steps] == [(n, n, "") for n in range(47)]
     assert [(frame.index, button) for frame, button in steps if button is not None] == [(0, True), (40, False)]
     assert timeline() >= 40 * 0.08, "the clock is at the newest frame, not at the first"
+
+
+def test_a_session_whose_first_frames_wait_already_has_the_right_time() -> None:
+    now = [100.0]
+    timeline = Timeline(lambda: now[0])
+    for backlog in (2, 1, 0):  # all three are there when the first one is read
+        (frame,) = timeline.arrived(np.zeros(FRAME_SAMPLES, np.float32), backlog=backlog)
+        assert timeline() >= frame.at
+    now[0] += 0.08
+    (frame,) = timeline.arrived(np.zeros(FRAME_SAMPLES, np.float32))
+    assert frame.index == 3 and timeline() == round(frame.at, 3)

@@ -363,6 +363,7 @@ async def test_a_load_that_is_cancelled_closes_what_had_opened_and_what_opens_la
         backend=Part("back-end", log),
         sink=Part("sink", log),
         source=Part("source", log),
+        edge=None,
         prepare=None,
         fallback=None,
     )
@@ -405,6 +406,7 @@ def test_parts_are_not_closed_while_a_step_still_uses_them(monkeypatch: pytest.M
         backend=Part("back-end", log),
         sink=Part("sink", log),
         source=Part("source", log),
+        edge=None,
         prepare=None,
         fallback=None,
     )
