@@ -14,3 +14,12 @@ From the bottom up; a folder imports only from those above it in this list:
 - `first_run`, `demo`, `logs`: the first start, the guided demo, the log
 - `window`: the main window, and the application
 """
+
+import builtins
+
+import PySide6.QtCore  # noqa: F401
+
+# PySide replaces `import` in the whole process with a function that reads the source of each imported module: it looks
+# for a feature that this app doesn't use. While several threads import, as at the start of a session, that can fail:
+# pydantic, whose modules import others when they are inspected, then reports a circular import.
+builtins.__import__ = getattr(builtins, "__orig_import__", builtins.__import__)

@@ -64,7 +64,7 @@ class EarlySound:
             try:
                 block = self._source.read_frame(READ_SECONDS)
             except (AudioError, EndOfAudio):
-                return  # whoever reads next is told, too
+                return  # the next reader gets the same error
             if block is not None:
                 self._add(block, tuple(self._mailbox.drain()))
 

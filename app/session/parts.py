@@ -161,7 +161,7 @@ class Loader:
         self._simulated = simulated
         self._stack = ExitStack()
         self._devices = ExitStack()
-        # Other sources than devices deliver from the moment that they are open, and nobody reads them meanwhile.
+        # Sources other than devices deliver as soon as they are open, but nothing reads them while models are loading.
         self._early = parts.edge is not None and not simulated
         self.waiting: tuple[LoadedPart, ...] = ("recogniser", "voice", "model")
 

@@ -34,7 +34,7 @@ reopens a turn (`TurnSettings.reopen_seconds`)."""
 
 @dataclass(slots=True, eq=False)
 class Proposal:
-    """The tool calls of one model message, at least one of which needs the user's consent.
+    """The tool calls of one model message. At least one needs the user's consent.
 
     - `calls`, `content`, `opaque`: those of the message.
     - `before`: the turn's earlier calls and their results.

@@ -51,7 +51,7 @@ class MutedSource(WrappedSource):
 
 
 TALK_FRAMES, TALK_BLOCKS = 25, 60
-"""Whoever is loud for 0.6 of 2 seconds while muted is probably talking."""
+"""A user who is loud for 0.6 of 2 seconds while muted is probably talking."""
 
 
 class MutedTalk:

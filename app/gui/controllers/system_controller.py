@@ -19,7 +19,7 @@ _TASK = "look for a new version"
 
 
 class UpdatesController(QObject):
-    """`found`: a sentence about a newer version, and the page that tells of it. `told`: what the last look gave."""
+    """`found`: a sentence about a newer version, and the page about it. `told`: what the last look gave."""
 
     found = Signal(str, str)
     told = Signal(str)

@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPaintEven
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from app.conversation import events as e
+from app.conversation.record.heard_part import HeardPart
 from app.conversation.record.record import Change
 from app.conversation.record.transcript import Turn
 from app.gui.design.icons import IconButton
@@ -95,7 +96,7 @@ class BoothStrip(QWidget):
         super().__init__(parent)
         self._favourites, self._lists, self._current = favourites, lists, current
         self.chips: list[Chip] = []
-        self._speaking: tuple[int, int] = 0, 0  # the turn that is being spoken, and how many models speak in it
+        self._newest: HeardPart | None = None  # the last one with which a model took over
         self._row = row(within=self, spacing=tokens().unit)
         self.setAccessibleName(self.tr("Favourites"))
         self.hint = PlainLabel(self.tr("Mark models with a star in the list of models: they appear here."), self)
@@ -167,8 +168,9 @@ class BoothStrip(QWidget):
         turn = change.entry
         if not isinstance(change.event, e.AssistantSaid) or not isinstance(turn, Turn):
             return
-        before, self._speaking = self._speaking, (turn.number, len(turn.backends))
-        if before[0] == turn.number and len(turn.backends) > before[1] and before[1]:
+        part = turn.parts[-1]
+        if part.took is not None and part is not self._newest:
+            self._newest = part
             self.took_over.emit()
             for chip in self.chips:
                 if chip.id[1] == turn.backends[-1]:

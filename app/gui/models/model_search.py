@@ -144,7 +144,7 @@ class ModelSearch(QWidget):
         self.reshaped.emit()
 
     def _connected(self, choice: BackendChoice) -> None:
-        """Picks the model that was asked for, or the server's only one; otherwise shows what there is."""
+        """Picks the model that was asked for, or the server's only one; otherwise shows its models."""
         offered = self._lists.offered(choice)
         model = choice.model or (offered[0] if len(offered) == 1 else "")
         if model or not offered:

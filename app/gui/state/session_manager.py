@@ -237,7 +237,7 @@ class SessionManager(QObject):
         self.settled.emit(self.wanted.backend)
 
     def set_deaf(self, deaf: bool, why: str = "test") -> None:
-        """Mutes the microphone for a while, whatever the user wants, until no reason is left."""
+        """Mutes the microphone regardless of the user's own switch, until all reasons for it are gone."""
         (self._deaf.add if deaf else self._deaf.discard)(why)
         if self.session is not None:
             self.session.apply(self._with_deafness(self.wanted))

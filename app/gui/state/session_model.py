@@ -204,7 +204,7 @@ class SessionModel(QObject):
     # -- events
 
     def put(self, event: e.Event) -> None:
-        """Takes in an event of the session: it is passed on at once as `arrived`, and folded with the next batch.
+        """Takes in an event of the session: it is emitted immediately as `arrived`, and folded with the next batch.
 
         Of a batch's level measurements only the newest is kept.
         """

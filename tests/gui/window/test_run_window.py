@@ -161,3 +161,21 @@ def test_an_interrupt_on_the_terminal_closes_the_window(begin: Begin, number: si
     began = time.monotonic()
     assert finish(process) == (0, "exit 0\n", "")
     assert time.monotonic() - began < 3
+
+
+def test_an_import_does_not_read_the_module_that_it_imports() -> None:
+    """PySide's own `import` does, which fails at times if several threads import."""
+    script = """
+import inspect, sys
+import app.gui
+from PySide6.QtWidgets import QApplication
+from shibokensupport.signature import get_signature
+get_signature(QApplication.exec)
+read = []
+inspect.getsource = lambda module: read.append(module) or ""
+assert "colorsys" not in sys.modules
+import colorsys
+print([module.__name__ for module in read])
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

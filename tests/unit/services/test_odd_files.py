@@ -1,4 +1,4 @@
-"""Documents, small files, arguments of tools and children's lines, whatever they hold."""
+"""Documents, small files, arguments of tools and children's lines, with odd content."""
 
 import io
 import os
