@@ -28,6 +28,7 @@ class Counting:
     def __init__(self) -> None:
         self.lengths: list[float] = []
         self.gate: threading.Event | None = None
+        self.at_gate = threading.Event()
         self.broken = False
         self.most_words = 1000
 
@@ -38,8 +39,9 @@ class Counting:
         return not self.broken
 
     def decode(self, samples: np.ndarray) -> str:
-        if self.gate is not None:
-            self.gate.wait(5)
+        if (gate := self.gate) is not None:
+            self.at_gate.set()
+            gate.wait(30)
         if self.broken:
             raise RuntimeError("no more")
         self.lengths.append(len(samples) / RATE)
@@ -331,6 +333,7 @@ def test_a_pause_is_decoded_beside_the_pass_that_is_running_whose_late_words_are
         rig.push(0.48, voiced=True, wait=False)  # a pass begins, and takes long
         at = rig.at
         rig.push(0.08, voiced=False, wait=False)
+        assert rig.decoder.at_gate.wait(30)
         rig.decoder.gate = None
         rig.stt.pause(1, at)
         while not rig.updates or not rig.updates[-1].settled:
