@@ -136,6 +136,19 @@ class LevelMeasured:
 
 
 @dataclass(frozen=True, slots=True)
+class BranchChosen:
+    """The user's next turn follows turn `turn` and its answer; the models get no more of what was said after these.
+
+    - `back`: how many sessions of the conversation ago that was; 0: in this one.
+    - `turn`: 0 if the next turn takes the place of the conversation's first one.
+    """
+
+    at: float
+    back: int
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
 class UserStarted:
     """The user started to speak; `turn` counts the user's turns from 1."""
 
@@ -728,6 +741,7 @@ Event = (
     SessionStarted
     | SessionEnded
     | LevelMeasured
+    | BranchChosen
     | UserStarted
     | TalkTapped
     | UserPaused

@@ -14,6 +14,7 @@ from app.backend.base import without_secrets
 from app.conversation import events as e
 from app.conversation.event_json import harmless_event, to_json
 from app.conversation.markdown import blocks, escaped, for_any_reader
+from app.conversation.record.branches import Branches
 from app.history.base import ConversationView, ExportFormat, KeptTalk
 from app.history.sound import sound_seconds, write_sound
 from app.history.subtitles import SPEAKERS, subtitles
@@ -35,18 +36,23 @@ def markdown(
     began = min((began for began, _ in talks), default=view.created)
     backends = f" · with {', '.join(escaped(backend) for backend in view.backends)}" if view.backends else ""
     lines += [f"{_date(began, zone)}{backends}", ""]
+    for number, (_, turns) in enumerate(talks, 1):
+        for timed in turns:
+            timed.turn.talk = number
+    branches = Branches(timed.turn for _, turns in talks for timed in turns)
     for number, (began, turns) in enumerate(talks, 1):
         if len(talks) > 1:
             lines += [f"## Talk {number} · {_date(began, zone)}", ""]
         for timed in turns:
-            lines += [*_turn(timed), ""]
+            lines += [*_turn(timed, replaced=not branches.shows(timed.turn)), ""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _turn(timed: TimedTurn) -> Iterator[str]:
+def _turn(timed: TimedTurn, *, replaced: bool) -> Iterator[str]:
     turn = timed.turn
     backends = f" ({', '.join(escaped(backend) for backend in turn.backends)})" if turn.backends else ""
-    yield f"**{SPEAKERS[turn.speaker]}**{backends} · {_clock(turn.started_at)}"
+    mark = " · *replaced by a later version*" if replaced else ""
+    yield f"**{SPEAKERS[turn.speaker]}**{backends} · {_clock(turn.started_at)}{mark}"
     yield ""
     words = (
         for_any_reader(turn.written.strip()) if turn.marked else escaped(" ".join((turn.written or turn.text).split()))

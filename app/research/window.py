@@ -288,8 +288,8 @@ class Bench:
         model.clear()
         QApplication.processEvents()
         talk = past_talk(KeptTalk(0.0, tuple(many_turns(turns))))
-        held = [_painted(lambda: model.add_past(talk), paint=False)]
-        while pane.showing:
+        held = [_painted(lambda: model.add_past([talk]), paint=False)]
+        while pane.cards.showing:
             held.append(_painted(lambda: None))
         bar = pane.view.verticalScrollBar()
         shares = (1 - step / SCROLL_STEPS for step in range(SCROLL_STEPS + 1))

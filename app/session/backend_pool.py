@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Literal
 
@@ -350,9 +350,14 @@ class Prompts:
         self.documents = documents
         self.language = language
         self._transcript = transcript
+        self._answered = 0
+        self.branch(earlier, 0)
+
+    def branch(self, earlier: Sequence[ChatMessage], turn: int) -> None:
+        """Continues from `earlier`, and from the session's turns after `turn`: those before it count no more."""
         # A session counts its turns from 1. Earlier ones are part of every prompt and are never asked about again.
         self._earlier = [Turn(m.role, 0, 0.0, m.content) for m in earlier if m.role != "system"]
-        self._answered = 0
+        self._begin, self._answered = turn, max(self._answered, turn)
 
     def request(self, backend: Backend, turn: int, words: str, *, tools: bool) -> ChatRequest:
         """Returns the request for an answer to `words` of `turn`. `tools`: the model may call some.
@@ -366,7 +371,7 @@ class Prompts:
         documents = material(self.documents, traits.document_bytes, code)
         shares_room = bool(documents) and traits.document_bytes < LONG_DOCUMENT_BYTES
         messages = build_prompt(
-            [*self._earlier, *self._transcript.turns],
+            [*self._earlier, *(turn for turn in self._transcript.turns if turn.number > self._begin)],
             turn,
             words,
             persona=f"{persona}\n\n{documents}" if documents else persona,
@@ -387,7 +392,7 @@ class Prompts:
 
     def reopened(self, turn: int) -> None:
         """Records that the user continues `turn`, or that it is answered again: what was said is not the answer."""
-        self._answered = min(self._answered, turn - 1)
+        self._answered = max(self._begin, min(self._answered, turn - 1))
 
     @property
     def unanswered(self) -> int | None:

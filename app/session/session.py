@@ -10,7 +10,7 @@ import asyncio
 import itertools
 import logging
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from app.audio.io.base import AudioError
 from app.conversation import events as e
 from app.conversation.languages import language
+from app.conversation.prompt import ChatMessage
 from app.conversation.turns.floor import Interrupt
 from app.conversation.turns.tracker import TurnSettings, TurnTracker
 from app.conversation.words import asks_to_wait
@@ -195,6 +196,8 @@ class Session:
                         self.choice.answer_mode,
                     )
                 )
+                if self.choice.branch is not None:
+                    self._emit(e.BranchChosen(0.0, *self.choice.branch))
                 if self._loader.lost:
                     self._emit(e.Failure(0.0, "frontend", self._loader.lost))
                 self.backends.start(group)
@@ -406,6 +409,16 @@ class Session:
         words = " ".join(harmless(text).split())
         if words and not self._driver.done.is_set():
             self._write(self._numbers(), words)
+
+    def choose_branch(self, branch: tuple[int, int], messages: Sequence[ChatMessage]) -> None:
+        """Lets the user's next turn follow an earlier one, as in `Turn.after`; stops the answer to any other.
+
+        `messages`: the conversation up to there, for the models. A front-end with weights of its own (KAME, Moshi)
+        can't forget what it has heard since.
+        """
+        self.silence()
+        self.backends.prompts.branch(messages, self._newest_turn)
+        self._emit(e.BranchChosen(self.clock(), *branch))
 
     def _write(self, turn: int, words: str) -> None:
         at = self.clock()

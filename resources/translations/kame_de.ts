@@ -1582,8 +1582,20 @@
         <translation>Dateien hier ablegen, um sie dem Gespräch hinzuzufügen</translation>
     </message>
     <message>
+        <source>Editing: what you send replaces the question and what followed. Both versions are kept.</source>
+        <translation>Bearbeiten: Was du sendest, ersetzt die Frage und alles danach. Beide Fassungen bleiben erhalten.</translation>
+    </message>
+    <message>
         <source>Enter</source>
         <translation>Eingabe</translation>
+    </message>
+    <message>
+        <source>Esc</source>
+        <translation>Esc</translation>
+    </message>
+    <message>
+        <source>Keep the question as it is</source>
+        <translation>Frage lassen, wie sie ist</translation>
     </message>
     <message>
         <source>Send what you typed</source>
@@ -6749,10 +6761,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Mit anderem &amp;Modell fragen…</translation>
     </message>
     <message>
-        <source>Continued, {0}</source>
-        <translation>Fortgesetzt, {0}</translation>
-    </message>
-    <message>
         <source>Conversation</source>
         <translation>Gespräch</translation>
     </message>
@@ -6769,12 +6777,24 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>KAME</translation>
     </message>
     <message>
-        <source>New conversation, {0}</source>
-        <translation>Neues Gespräch, {0}</translation>
+        <source>Shows the version after it, and what followed.</source>
+        <translation>Zeigt die Fassung danach und was darauf folgte.</translation>
+    </message>
+    <message>
+        <source>Shows the version before it, and what followed.</source>
+        <translation>Zeigt die Fassung davor und was darauf folgte.</translation>
     </message>
     <message>
         <source>Shows what the model would have answered while you spoke.</source>
         <translation>Zeigt, was das Modell geantwortet hätte, während du sprachst.</translation>
+    </message>
+    <message>
+        <source>The &amp;version after</source>
+        <translation>Die Fassung &amp;danach</translation>
+    </message>
+    <message>
+        <source>The version &amp;before</source>
+        <translation>Die Fassung da&amp;vor</translation>
     </message>
     <message>
         <source>You</source>
@@ -6868,6 +6888,17 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>Hear it again</source>
         <translation>Noch einmal hören</translation>
+    </message>
+</context>
+<context>
+    <name>TurnCards</name>
+    <message>
+        <source>Continued, {0}</source>
+        <translation>Fortgesetzt, {0}</translation>
+    </message>
+    <message>
+        <source>New conversation, {0}</source>
+        <translation>Neues Gespräch, {0}</translation>
     </message>
 </context>
 <context>

@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from app.conversation.events import BackendChanged, ChangeRefused, Event, Failure, SecondaryChanged, SessionStarted
+from app.conversation.events import (
+    BackendChanged,
+    BranchChosen,
+    ChangeRefused,
+    Event,
+    Failure,
+    SecondaryChanged,
+    SessionStarted,
+)
+from app.conversation.prompt import ChatMessage
 from app.gui.state.choice import WindowChoices
 from app.services.api_keys import KeyPlace
 from app.services.backend_service import FoundServer, Offer, ProviderView
@@ -133,6 +142,10 @@ class FakeSession:
 
     def release(self) -> None:
         self.calls.append(("release",))
+
+    def choose_branch(self, branch: tuple[int, int], messages: Sequence[ChatMessage]) -> None:
+        self.calls.append(("choose_branch", branch, [message.content for message in messages]))
+        self.say(BranchChosen(9.0, *branch))
 
     def write(self, text: str) -> None:
         self.calls.append(("write", text))

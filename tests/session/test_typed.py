@@ -60,6 +60,30 @@ def test_it_follows_a_turn_that_is_still_being_spoken() -> None:
     assert "of Italy" in talk.said(2)
 
 
+def test_an_edited_question_is_answered_without_what_it_replaces() -> None:
+    requests: list[list[str]] = []
+
+    def reply(request: ChatRequest) -> ScriptedAnswer:
+        requests.append([message.content for message in request.messages[1:]])
+        return answer(f"Answer {len(requests)}.")
+
+    def edit(session: Session) -> None:
+        first = [ChatMessage("user", "One?"), ChatMessage("assistant", "Answer 1.")]
+        session.choose_branch((0, 1), first)
+        session.write("Three?")
+
+    steps = (1, "One?"), (5, "Two?"), (13, "Four?")
+    typed = ((at, lambda session, text=text: session.write(text)) for at, text in steps)
+    talk = simulate([], reply, answer_mode="after", seconds=20, during=calling(*typed, (9.0, edit)))
+    assert requests == [
+        ["One?"],
+        ["One?", "Answer 1.", "Two?"],
+        ["One?", "Answer 1.", "Three?"],
+        ["One?", "Answer 1.", "Three?", "Answer 3.", "Four?"],
+    ]
+    assert [turn.after for turn in talk.transcript.turns if turn.speaker == "user"] == [None, None, (0, 1), None]
+
+
 class Slow(ScriptedTranscriber):
     """Writes a turn down so many seconds after its end, as a real recogniser does."""
 

@@ -90,6 +90,8 @@ class Turn:
     ended_at: float | None = None
     typed: bool = False
     talk: int = 0
+    after: tuple[int, int] | None = None
+    """What a user's turn follows if that isn't the turn before it: how many sessions ago, and that turn's number."""
     backends: tuple[str, ...] = ()
     """The models whose words were heard in it, in the order of their first word."""
     revisions: int = 0
@@ -219,6 +221,8 @@ class Transcript:
 
     turns: list[Turn] = field(default_factory=list)
     revisions: RevisionLog = field(default_factory=RevisionLog, repr=False, compare=False)
+    branch: tuple[int, int] | None = None
+    """What the user's next turn follows, as in `Turn.after`."""
     _newest: dict[tuple[str, int], Turn] = field(default_factory=dict, repr=False, compare=False)
     """The newest turn of each side and number."""
 
@@ -229,6 +233,8 @@ class Transcript:
     def follow(self, event: e.Event, revision: Revision | None) -> Turn | None:
         """The same for an event that the `RevisionLog` of this transcript has taken in: `revision` is its result."""
         match event:
+            case e.BranchChosen():
+                self.branch = event.back, event.turn
             case e.UserStarted():
                 return self._add(Turn("user", event.turn, event.at))
             case e.TranscriptPartial() | e.TranscriptFinal() | e.UserEnded() | e.UserResumed() | e.UserBackchannel():
@@ -319,6 +325,8 @@ class Transcript:
         return self._newest.get((speaker, number))
 
     def _add(self, turn: Turn) -> Turn:
+        if turn.speaker == "user":
+            turn.after, self.branch = self.branch, None
         place = len(self.turns)
         while place and self.turns[place - 1].started_at > turn.started_at:
             place -= 1

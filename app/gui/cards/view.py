@@ -40,8 +40,8 @@ class CardView(LinkView):
         self.content = CardDocument(self.document(), scale)
         self.empty_text = ""
         """Placeholder text displayed while there are no cards."""
-        self.inner_link_tip = ""
-        """Tooltip of links to parts of the window."""
+        self.inner_link_tips: dict[str, str] = {}
+        """The tooltips of links to parts of the window, by address."""
         self._newest_first = newest_first
         self._buttons = CodeButtons(self)
         self.setReadOnly(True)
@@ -175,7 +175,7 @@ class CardView(LinkView):
     # -- painting
 
     def link_words(self, link: str) -> str:
-        return self.inner_link_tip if link.startswith(INNER) else link
+        return self.inner_link_tips.get(link, "") if link.startswith(INNER) else link
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Shows the tooltip of the link or card under the pointer."""

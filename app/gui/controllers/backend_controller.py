@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer
 
+from app.conversation.record.transcript import Turn
 from app.gui.controllers.context import WindowContext
 from app.gui.controllers.dialogs import Dialogs
 from app.gui.models.model_lists import ModelLists
@@ -41,7 +42,7 @@ class BackendController(QObject):
         header: OracleHeader,
         *,
         changed: Callable[[], object],
-        ask: Callable[[str], object],
+        ask: Callable[[Turn], object],
     ) -> None:
         super().__init__(context.window)
         commands = context.commands
@@ -54,7 +55,7 @@ class BackendController(QObject):
         self._popover = popover
         self._changed = changed
         self._ask = ask
-        self._ask_next = ""  # asked once another model was picked
+        self._ask_next: Turn | None = None  # asked once another model was picked
         popover.backend_picked.connect(self.choose)
         popover.closed.connect(lambda: QTimer.singleShot(0, self, self._forget_question))  # after what was picked
         popover.models_wanted.connect(self._open_models)
@@ -81,17 +82,17 @@ class BackendController(QObject):
         self._lists.servers.add(choice)
         if choice != self._manager.wanted.backend:
             self._manager.want(backend=choice)
-        words, self._ask_next = self._ask_next, ""
-        if words:
-            self._ask(words)
+        question, self._ask_next = self._ask_next, None
+        if question is not None:
+            self._ask(question)
 
-    def ask_another(self, words: str) -> None:
-        """Asks these words again once another model is picked; not if the list is closed without that."""
-        self._ask_next = words
+    def ask_another(self, question: Turn) -> None:
+        """Asks a turn again once another model is picked; not if the list is closed without that."""
+        self._ask_next = question
         self._popover.open_from_pill()
 
     def _forget_question(self) -> None:
-        self._ask_next = ""
+        self._ask_next = None
 
     def _use(self, choice: BackendChoice) -> None:
         state = self._model.state

@@ -17,6 +17,8 @@ from PySide6.QtCore import QObject, Signal
 
 from app.conversation import events as e
 from app.conversation.prompt import ChatMessage
+from app.conversation.record.branches import Place
+from app.conversation.record.transcript import Turn
 from app.gui.controllers.context import WindowContext
 from app.gui.design.motion import timer
 from app.gui.shell.message_row import Offer
@@ -122,8 +124,7 @@ class ConversationController(QObject):
             self.key, self.title, self._written = view.key, view.title, setup
             self._offered = setup if setup.foreign else None
             self._first = False
-            for talk in talks:
-                self._model.add_past(talk)
+            self._model.add_past(talks)
             self.changed.emit()
             self.opened.emit(setup)
 
@@ -160,14 +161,39 @@ class ConversationController(QObject):
     @property
     def earlier(self) -> tuple[ChatMessage, ...]:
         """What the session that begins next is to know."""
-        if self._first:
-            return ()
+        return () if self._first else self._context
+
+    @property
+    def branch(self) -> tuple[int, int] | None:
+        """What the first turn of the session that begins next follows, if that isn't the newest one."""
+        place = self._model.chosen_place
+        return self._model.steps_to(place, 1) if place is not None and not self._first else None
+
+    @property
+    def _context(self) -> tuple[ChatMessage, ...]:
+        """The newest messages of the branch that is shown."""
         messages, words = self._model.messages, 0
         for place in range(len(messages) - 1, -1, -1):
             words += len(messages[place].content.split())
             if words > MOST_TOLD_WORDS:
                 return messages[place + 1 :]
         return messages
+
+    def replace(self, turn: Turn) -> None:
+        """What is asked next takes the place of the user's `turn` and of all that followed."""
+        place = self._model.branches.before(turn)
+        if place is not None:
+            self.choose_branch(place)
+
+    def choose_branch(self, place: Place) -> None:
+        """Shows the conversation up to `place`, and continues from there."""
+        self._model.choose_branch(place)
+        self._follow_branch()
+
+    def _follow_branch(self) -> None:
+        place, session = self._model.chosen_place, self._manager.session
+        if place is not None and session is not None and self._model.in_view:
+            session.choose_branch(self._model.steps_to(place, 0), self._context)
 
     def record_folder(self, parent: Path) -> str:
         """A folder of its own for the sound of the session that begins next."""
@@ -196,7 +222,10 @@ class ConversationController(QObject):
             self._log, self._written = self.service.begin(self.key, setup, folder), setup
         self._unkept = self._unkept or not self.keeps
         self._tell_trouble()
+        branch = None if first else self.branch
         self._model.begin(first=first)
+        if branch is not None and branch != choice.branch:
+            self._follow_branch()
 
     def _keep(self, event: e.Event) -> None:
         """Has an event written down; also those that come when another conversation is shown already."""

@@ -43,9 +43,10 @@ class ReplayController(QObject):
         """The audio folders of the sessions in view, keyed by session number."""
         transcript.can_play = self.can_play
         transcript.play_wanted.connect(self.play)
-        context.model.began.connect(lambda _: self._note_folder(self._manager.wanted.record_folder))
-        context.model.past_added.connect(lambda talk: self._note_folder(talk.folder))
-        context.model.cleared.connect(self._forget)
+        model = context.model
+        model.began.connect(lambda _: self._note_folder(model.number, self._manager.wanted.record_folder))
+        model.past_added.connect(lambda talk: self._note_folder(talk.number, talk.folder))
+        model.cleared.connect(self._forget)
 
     @property
     def playing(self) -> bool:
@@ -87,9 +88,9 @@ class ReplayController(QObject):
 
     # -- internals
 
-    def _note_folder(self, folder: Path | str | None) -> None:
+    def _note_folder(self, number: int, folder: Path | str | None) -> None:
         if folder:
-            self.folders[self._model.number] = Path(folder)  # for when memory no longer has the sound
+            self.folders[number] = Path(folder)  # for when memory no longer has the sound
 
     def _forget(self) -> None:
         self.stop()

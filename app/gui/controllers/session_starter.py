@@ -117,6 +117,7 @@ class SessionStarter(QObject):
             muted=was.muted,
             documents=was.documents,
             earlier=self._talks.earlier,
+            branch=self._talks.branch,
             record_folder=folder,
         )
         if as_before:

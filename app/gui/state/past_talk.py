@@ -22,13 +22,14 @@ MOST_REVISIONS = 512
 """How many of a conversation's newest revisions are shown."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PastTalk:
     """The visible part of a stored session.
 
     - `turns`: all turns, as context for models
     - `entries`: the turns and notes that are shown
     - `revisions`: the newest ones
+    - `number`: counts the sessions in view from 1; set by `SessionModel`
     """
 
     began: float
@@ -36,6 +37,7 @@ class PastTalk:
     turns: list[Turn]
     entries: list[Entry]
     revisions: list[Revision]
+    number: int = 0
 
 
 def past_talks(talks: Sequence[KeptTalk]) -> list[PastTalk]:

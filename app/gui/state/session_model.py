@@ -6,7 +6,7 @@ Everything that shows the session reads `SessionModel` and follows it. Commands 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from app.conversation import events as e
 from app.conversation.prompt import ChatMessage
+from app.conversation.record.branches import BEGINNING, Branches, Place
 from app.conversation.record.record import Change, Record
 from app.conversation.record.revisions import Revision
 from app.conversation.record.transcript import Turn
@@ -42,6 +43,7 @@ class SessionModel(QObject):
     - `record`: the session's turns, revisions, usage and latency.
     - `in_view`: whether the session belongs to the conversation that is shown.
     - `earlier`: the turns of the sessions before it in this conversation.
+    - `branches`: the branches of the conversation, all sessions included.
     - `revisions`: the newest revisions of this conversation, oldest first, over all of its sessions.
     - `number`: the number of the newest session in view, counted from 1; 0 without any.
     """
@@ -57,6 +59,8 @@ class SessionModel(QObject):
     """The session is over, and nothing in `record` is open any more: the turns that were."""
     past_added = Signal(object)
     """A `PastTalk` of the conversation that is shown."""
+    branch_chosen = Signal()
+    """Another branch of the conversation is shown while no session of it runs."""
     cleared = Signal()
     """Nothing of the conversation that was shown is shown any more."""
     changed = Signal()
@@ -75,6 +79,8 @@ class SessionModel(QObject):
         self.revisions: list[Revision] = []
         self.number = 0
         self.batches = 0
+        self._chosen: Place | None = None  # by the user, and not yet known to a session
+        self._branches: Branches | None = None
         self._had_words = False  # turns of an earlier conversation are in view, too
         self._listeners: list[Callable[[Change], object]] = []
         self._settlers: list[Callable[[], object]] = []
@@ -104,14 +110,35 @@ class SessionModel(QObject):
         return [*self.earlier, *(self.record.turns if self.in_view else ())]
 
     @property
+    def branches(self) -> Branches:
+        """The branches of the conversation that is shown."""
+        if self._branches is None:
+            self._branches = Branches(self.turns, self.chosen_place)
+        return self._branches
+
+    @property
+    def chosen_place(self) -> Place | None:
+        """The place that the user's next turn follows, if that isn't the newest one."""
+        branch = self.record.transcript.branch if self.in_view else None
+        if self._chosen is not None or branch is None:
+            return self._chosen
+        back, number = branch
+        return Place(self.number - back, number) if number else BEGINNING
+
+    def steps_to(self, place: Place, ahead: int) -> tuple[int, int]:
+        """Returns a place as a session states it: as in `Turn.after`, from the `ahead`th session after this one."""
+        return (self.number + ahead - place.talk if place.number else 0), place.number
+
+    @property
     def has_words(self) -> bool:
         """Whether anything that was said is shown, also of a conversation before this one."""
         return self._had_words or bool(self.turns)
 
     @property
     def messages(self) -> tuple[ChatMessage, ...]:
-        """The conversation as context for a model, without backchannels."""
-        return tuple(ChatMessage(t.speaker, t.meant) for t in self.turns if t.meant and not t.backchannel)
+        """The conversation as context for a model, without backchannels and without other branches."""
+        shown = filter(self.branches.shows, self.turns)
+        return tuple(ChatMessage(t.speaker, t.meant) for t in shown if t.meant and not t.backchannel)
 
     # -- written by the session manager
 
@@ -171,35 +198,46 @@ class SessionModel(QObject):
         self._leave_session()
         if first:
             self._had_words = self.has_words
-            self.earlier = []
-        self.record, self.in_view = Record(), True
+            self.earlier, self._chosen = [], None
+        self.record, self.in_view, self._branches = Record(), True, None
         self.number += 1
         self.began.emit(first)
 
-    def add_past(self, talk: PastTalk) -> None:
-        """Shows a past session of the conversation that is opened."""
+    def add_past(self, talks: Sequence[PastTalk]) -> None:
+        """Shows the past sessions of the conversation that is opened."""
         self._leave_session()
-        self.number += 1
-        for turn in talk.turns:
-            turn.talk = self.number
-        for revision in talk.revisions:
-            revision.talk = self.number
-        self.earlier += talk.turns
-        self.revisions = [*self.revisions, *talk.revisions][-MOST_REVISIONS:]
-        self.past_added.emit(talk)
+        for talk in talks:
+            self.number += 1
+            talk.number = self.number
+            for turn in talk.turns:
+                turn.talk = self.number
+            for revision in talk.revisions:
+                revision.talk = self.number
+            self.earlier += talk.turns
+            self.revisions = [*self.revisions, *talk.revisions][-MOST_REVISIONS:]
+        self._branches = None
+        for talk in talks:
+            self.past_added.emit(talk)
+
+    def choose_branch(self, place: Place) -> None:
+        """Shows the conversation up to `place`. Its session, if it runs, is to be informed."""
+        self.flush()
+        self._chosen, self._branches = place, None
+        self.branch_chosen.emit()
 
     def clear(self) -> None:
         """Shows nothing any more; a session may still be running."""
         self.flush()
         self.in_view, self.earlier, self.revisions, self.number = False, [], [], 0
-        self._had_words = False
+        self._had_words, self._chosen, self._branches = False, None, None
         self.cleared.emit()
 
     def _leave_session(self) -> None:
         if self.in_view:
             self.ended.emit(self.record.end())
+            self._chosen = self.chosen_place
             self.earlier += self.record.turns
-            self.in_view = False
+            self.in_view, self._branches = False, None
 
     # -- events
 
@@ -241,8 +279,12 @@ class SessionModel(QObject):
             return  # a frame may still arrive when the session is over
         change = self.record.apply(event)
         self.talk.apply(event, change.revision)
+        if isinstance(event, e.BranchChosen):
+            self._chosen = self._branches = None  # the record has it
         if change.entry is not None and isinstance(change.entry, Turn):
             change.entry.talk = self.number
+            if change.entry.speaker == "user":
+                self._branches = None
         if self.in_view and isinstance(event, e.OracleRequested | e.OracleHandedOver) and change.revision is not None:
             change.revision.talk = self.number
             if change.revision in self.revisions[-MOST_REVISIONS:]:  # handed over: it is the newest again

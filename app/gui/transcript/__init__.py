@@ -1,6 +1,7 @@
 """The transcript pane: both sides' turns, and the input field for typed messages.
 
-- `pane.py`: the pane, which shows the sessions' turns as cards.
+- `pane.py`: the pane, with what can be done with a turn.
+- `turn_cards.py`: keeps its cards in line with the conversation and the branch that is shown.
 - `header.py`: the conversation's title and settings, shown in the top bar.
 - `welcome.py`: the page shown while the conversation is empty.
 - `entries.py`: creates the cards of turns, of notes about back-end changes, and of an answer before it is spoken.
@@ -9,6 +10,5 @@
 - `turn_actions.py`: the buttons for a turn.
 - `consent_card.py`: asks the user to allow tool calls.
 
-The pane follows `SessionModel`: it notes which entries have changed, and `settle` updates their cards. Cards of past
-sessions are added in small batches to keep the window responsive.
+The cards follow `SessionModel`: they note which entries have changed, and `settle` updates them.
 """

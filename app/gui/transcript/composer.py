@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPaintEvent, QPen, QTextCursor
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
+from app.conversation.record.transcript import Turn
 from app.gui.cards.card import LONGEST_BODY
 from app.gui.design.icons import IconButton
 from app.gui.design.look import Dressed, draw_rounded, painter_on
@@ -16,7 +17,8 @@ from app.gui.design.plain import named, shortened, show_tip
 from app.gui.design.theme import tokens
 from app.gui.state.session_model import SessionModel
 from app.gui.state.talk_state import Phase
-from app.gui.widgets.form import row
+from app.gui.widgets.form import column, row
+from app.gui.widgets.panel import Quiet
 
 MOST_KEPT = 50
 """Maximum number of sent messages that can be recalled with the arrow keys."""
@@ -110,6 +112,8 @@ class Composer(QWidget):
     """The input field and buttons to attach files and to send. `sent` emits each message to a running conversation."""
 
     sent = Signal(str)
+    replacing = Signal(object)
+    """Emits the user's `Turn` whose place the next message takes."""
     typing = Signal(bool)
     """Emits whether the field contains text, in which case the space bar doesn't trigger the talk button."""
     attach_wanted = Signal()
@@ -124,15 +128,23 @@ class Composer(QWidget):
         self._history: list[str] = []
         self._place = 0  # index into the history; equal to its length while a new message is being typed
         self._draft = ""
+        self._edited: Turn | None = None  # being edited in the field
+        self._kept = ""  # what was in the field before
         self._lit = self._dragged_over = False
         self.field = named(ComposerField(self), self.tr("Type instead of talking"))
         self.attach = IconButton("paperclip", self.tr("Add files"), self, self.attach_wanted)
         self.button = IconButton("arrow-up", self.tr("Send what you typed"), self, keys=self.tr("Enter"))
         self.button.setProperty("primary", True)
         self.button.setEnabled(False)
+        words = self.tr("Editing: what you send replaces the question and what followed. Both versions are kept.")
+        self.editing = Quiet(words, self)
+        self.cancel = IconButton(
+            "x", self.tr("Keep the question as it is"), self, self.cancel_edit, keys=self.tr("Esc")
+        )
         bottom = Qt.AlignmentFlag.AlignBottom
         items = (self.attach, 0, bottom), (self.field, 1), (self.button, 0, bottom)
-        row(*items, within=self, spacing=SIDE_PX, margins=SIDE_PX)
+        over = row((self.editing, 1), self.cancel, margins=(SIDE_PX, 0, 0, 0))
+        column(over, row(*items, spacing=SIDE_PX), within=self, spacing=0, margins=SIDE_PX)
         self.field.textChanged.connect(lambda: self.button.setEnabled(bool(self.field.text().strip())))
         self.field.returned.connect(self.send)
         self.field.recalled.connect(lambda step: self._recall(self._place + step))
@@ -158,17 +170,32 @@ class Composer(QWidget):
             self.take_back()  # nothing will send them
         self._show()
 
-    def put(self, text: str) -> None:
-        """Sends a message as if it had been typed, leaving the contents of the field unchanged."""
-        draft = self.field.text()
-        self.field.setText(text)
-        self.send()
-        self.field.setText(draft)
+    def put(self, text: str, replaces: Turn | None = None) -> None:
+        """Sends a message as if it had been typed, leaving the contents of the field unchanged.
 
-    def edit(self, text: str) -> None:
-        """Replaces the contents of the field with `text` for editing, and focuses the field."""
-        self.field.setText(text)
+        It takes the place of the user's turn `replaces`, if that isn't None.
+        """
+        self._submit(text.strip(), replaces)
+
+    def edit(self, turn: Turn) -> None:
+        """Shows the words of the user's `turn` for editing. What is sent next takes its place.
+
+        What is in the field comes back afterwards, or with Escape.
+        """
+        self.cancel_edit()
+        self._edited, self._kept = turn, self.field.text()
+        self.field.setText(turn.text)
         self.field.setFocus()
+        self._show()
+
+    def cancel_edit(self) -> bool:
+        """Stops editing a turn; returns whether one was being edited."""
+        if self._edited is None:
+            return False
+        self._edited, kept, self._kept = None, self._kept, ""
+        self.field.setText(kept)
+        self._show()
+        return True
 
     def take_back(self) -> None:
         """Moves queued messages back into the field. Called before another conversation is shown."""
@@ -178,18 +205,24 @@ class Composer(QWidget):
             self._show()
 
     def forget(self) -> None:
-        """Clears the history of sent messages. Called before another conversation is shown."""
+        """Clears the history of sent messages, and stops editing. Called before another conversation is shown."""
+        self.cancel_edit()
         self._history, self._place, self._draft = [], 0, ""
 
     def send(self) -> None:
         """Sends the message in the field, or queues it until a conversation is running."""
-        text = self.field.text().strip()
-        if not text:
-            return
+        text, edited = self.field.text().strip(), self._edited
+        if text:
+            self.field.clear()
+            self.cancel_edit()
+            self._submit(text, edited)
+
+    def _submit(self, text: str, replaces: Turn | None) -> None:
         if not self._history or self._history[-1] != text:
             self._history = [*self._history[1 - MOST_KEPT :], text]
         self._place, self._draft = len(self._history), ""
-        self.field.clear()
+        if replaces is not None:
+            self.replacing.emit(replaces)
         if self._model.talk.phase == "running":
             self.sent.emit(text)
         else:
@@ -213,6 +246,8 @@ class Composer(QWidget):
         self.update()
 
     def _show(self) -> None:
+        for part in (self.editing, self.cancel):
+            part.setVisible(self._edited is not None)
         if self._dragged_over:
             hint = self.tr("Drop files to add them to the conversation")
         elif self._waiting:

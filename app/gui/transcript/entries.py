@@ -17,6 +17,8 @@ THOUGHTS = f"{INNER}thoughts"
 """The URL of the link to the thoughts behind a response. All responses share it, because the view caches one text
 format per URL.
 """
+EARLIER, LATER = f"{INNER}earlier", f"{INNER}later"
+"""The URLs of the links to the other versions of an edited question."""
 WORDS_SHOWN = 4
 """How many of the user's last words are shown with a thought."""
 LONGEST_GHOST = 160
@@ -35,14 +37,17 @@ def is_shown(entry: Entry) -> bool:
 class TranscriptCards(QObject):
     """Creates the cards for turns and notes, with their text in the user's language."""
 
-    def card(self, entry: Entry, rest: str = "", revision: Revision | None = None) -> Card:
+    def card(
+        self, entry: Entry, rest: str = "", revision: Revision | None = None, versions: tuple[int, int] = (1, 1)
+    ) -> Card:
         """Returns the card for a turn or a note.
 
-        `rest`: what is still to be spoken of an answer that is being spoken, according to `revision`.
+        - `rest`: what is still to be spoken of an answer that is being spoken, according to `revision`.
+        - `versions`: which version of the user's turn it is, and how many there are.
         """
         if isinstance(entry, Note):
             return divider(self._note(entry))
-        return self._user(entry) if entry.speaker == "user" else self._assistant(entry, rest, revision)
+        return self._user(entry, *versions) if entry.speaker == "user" else self._assistant(entry, rest, revision)
 
     def ghost(self, revision: Revision) -> Card:
         """Returns the card of an answer before it is spoken, in its model's colour; dimmed once it is superseded."""
@@ -119,12 +124,15 @@ class TranscriptCards(QObject):
             parts.append(self.tr("show its thoughts"))
         return " · ".join(parts)
 
-    def _user(self, turn: Turn) -> Card:
+    def _user(self, turn: Turn, number: int, of: int) -> Card:
         if turn.backchannel:
             return Card(((self.tr("You, in passing"), "dim"),), ((turn.text, "hint"),), "user")
         head: list[Run] = [(self.tr("You"), "dim")]
         if turn.typed:
             head.append((self.tr("   typed"), "dim"))
+        if of > 1:
+            before, after = (f"dim@{EARLIER}" if number > 1 else "dim"), (f"dim@{LATER}" if number < of else "dim")
+            head += [("   ", "dim"), ("\u00a0◂\u00a0", before), (f" {number}/{of} ", "dim"), ("\u00a0▸\u00a0", after)]
         space = " " if turn.stable and turn.unstable else ""
         runs: list[Run] = [(turn.stable + space, "text"), (turn.unstable, "unstable")]
         return Card(tuple(head), tuple(run for run in runs if run[0]), "user")

@@ -184,7 +184,7 @@ class MainWindow(QMainWindow):
             self.popover,
             self.oracle.header,
             changed=self.talks.setup_changed,
-            ask=put,
+            ask=self.transcript.ask_again,
         )
         self.sound = SoundController(context, self.devices, self.dock)
         self.starter = SessionStarter(context, self.talks, self.lists, self.sound.list_devices)
@@ -363,6 +363,8 @@ class MainWindow(QMainWindow):
         composer.talk_wanted.connect(starter.go_on)
         composer.attach_wanted.connect(self.documents.ask)
         transcript.welcome.asked.connect(self.asker.ask)
+        transcript.branch_wanted.connect(self.talks.choose_branch)
+        composer.replacing.connect(self.talks.replace)
         transcript.consent.allowed.connect(self.manager.allow)
         transcript.consent.denied.connect(self.manager.deny)
         transcript.other_model_wanted.connect(self.backends.ask_another)
@@ -429,12 +431,14 @@ class MainWindow(QMainWindow):
             done.connect(lambda *_: routing.go_home())
 
     def _escape(self) -> None:
-        """Closes a popover, or stops what is asked, said or played, or closes the newest message: the first of these
-        that there is.
+        """Closes a popover, or stops editing, or what is asked, said or played, or closes the newest message: the
+        first of these that there is.
         """
         popover = next((one for one in (self.popover, self.devices) if one.isVisible()), None)
         if popover is not None:
             popover.shut()
+        elif self.transcript.composer.cancel_edit():
+            pass
         elif self.dock.silence.isVisible():
             self.talk.silence()
         elif self.replay.playing:

@@ -21,7 +21,18 @@ from app.session.control import BackendChoice, UserError
 from app.settings.declarations import Settings
 from app.settings.kept_state import WindowState
 from tests.gui.fakes import FakeBackendService, FakeFactory
-from tests.gui.helpers import choose, click_model, heard, open_models, press, say, shown, until, window_and_factory
+from tests.gui.helpers import (
+    choose,
+    click_model,
+    heard,
+    open_models,
+    press,
+    say,
+    shown,
+    spoken,
+    until,
+    window_and_factory,
+)
 from tests.gui.models.test_server_form import form_of
 
 GPT, GEMMA = BackendChoice("openai", "gpt-5"), BackendChoice("ollama", "gemma3:4b", "http://192.168.1.9:11434")
@@ -124,14 +135,16 @@ async def test_a_model_to_download_is_fetched_and_not_used_yet(window: MainWindo
 
 
 async def test_words_are_asked_again_with_another_model_or_not_at_all(window: MainWindow, factory: FakeFactory) -> None:
-    window.transcript.other_model_wanted.emit("How high is it?")
+    say(window, *spoken(1, "How high is it?", "High."))
+    [question] = [turn for turn in window.model.turns if turn.speaker == "user"]
+    window.transcript.other_model_wanted.emit(question)
     QTest.keyClick(window.popover.search, Qt.Key.Key_Escape)
     await asyncio.sleep(0.01)
     QApplication.processEvents()
     window.backends.choose(GPT)
     await until(lambda: window.popover.choice == GPT)
     assert ("write", "How high is it?") not in factory.session.calls
-    window.transcript.other_model_wanted.emit("How high is it?")
+    window.transcript.other_model_wanted.emit(question)
     await until(lambda: "claude-haiku-4-5" in listed(window)["In the cloud"])
     click_model(window.popover.list, "claude-haiku-4-5")
     await until(lambda: ("write", "How high is it?") in factory.session.calls)

@@ -137,7 +137,7 @@ def test_of_a_long_talk_of_the_past_the_newest_revisions_are_shown(qtbot) -> Non
     for number in range(1, 501):
         events.append(e.OracleRequested(number, number, number, "Ollama", "gemma", "what", True))
         events.append(e.OracleDelta(number + 0.5, number, f"answer {number}"))
-    pane._model.add_past(past_talk(KeptTalk(0.0, tuple(events))))
+    pane._model.add_past([past_talk(KeptTalk(0.0, tuple(events)))])
     assert [revision.number for revision in pane.revisions] == list(range(500, 500 - MOST_SHOWN, -1))
     assert len(pane.view.cards) == MOST_SHOWN and "answer 500" in pane.view.content.text(MOST_SHOWN - 1)
 

@@ -261,7 +261,7 @@ def _still(app: QApplication):
     flash, locale = app.cursorFlashTime(), QLocale()
     app.setCursorFlashTime(0)
     QLocale.setDefault(QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom))
-    with patch("app.gui.transcript.pane.QTime", _FixedTime):
+    with patch("app.gui.transcript.turn_cards.QTime", _FixedTime):
         try:
             yield
         finally:

@@ -30,8 +30,7 @@ def pane_with(qtbot: QtBot, *talks: PastTalk) -> TranscriptPane:
     qtbot.addWidget(pane)
     pane.resize(500, 700)
     pane.show()
-    for talk in talks:
-        pane._model.add_past(talk)
+    pane._model.add_past(talks)
     return pane
 
 
@@ -47,9 +46,9 @@ def heads(pane: TranscriptPane) -> list[str]:
 @pytest.mark.slow
 def test_the_window_gets_its_turn_while_a_long_talk_is_shown(qtbot: QtBot) -> None:
     pane = pane_with(qtbot, past_talk(kept(2_000)))
-    assert pane.showing and pane.has_words and 0 < len(pane.view.cards) < 2_001
+    assert pane.cards.showing and pane.cards.has_words and 0 < len(pane.view.cards) < 2_001
     counts = set()
-    while pane.showing:
+    while pane.cards.showing:
         QApplication.processEvents()  # on a busy machine not each time with a card
         counts.add(len(pane.view.cards))
     assert len(counts) > 3 and len(pane.view.cards) == 2_001
@@ -61,14 +60,14 @@ def test_talks_come_in_order_and_what_is_said_meanwhile_below_them(qtbot: QtBot)
     pane = pane_with(qtbot, past_talk(kept(600)), past_talk(kept(4)))
     begin(pane)
     feed(pane._model, *said("And now?"))
-    assert pane.showing, "a session that begins does not wait for all cards"
-    qtbot.waitUntil(lambda: not pane.showing)
+    assert pane.cards.showing, "a session that begins does not wait for all cards"
+    qtbot.waitUntil(lambda: not pane.cards.showing)
     told = heads(pane)
     assert [place for place, card in enumerate(pane.view.cards) if card.style == "divider"] == [0, 601, 606]
     assert len(told) == 608 and "And now?" in pane.view.content.text(607)
     feed(pane._model, e.TranscriptFinal(2.5, 1, "And now, what?", 2.5))
     assert "And now, what?" in pane.view.content.text(607) and len(pane.view.cards) == 608
-    assert [turn.talk for turn in map(pane._cards.__getitem__, (1, 602, 607)) if turn] == [1, 2, 3]
+    assert [turn.talk for turn in map(pane.cards.turn, (1, 602, 607)) if turn] == [1, 2, 3]
 
 
 @pytest.mark.slow
@@ -78,7 +77,7 @@ def test_a_session_that_ends_while_past_talks_are_shown_is_shown_with_the_next(q
         begin(pane)
         feed(pane._model, *said(f"Session {number}."))
         pane._model.set_phase("stopped")
-    qtbot.waitUntil(lambda: not pane.showing)
+    qtbot.waitUntil(lambda: not pane.cards.showing)
     assert [pane.view.content.text(place).split("\n")[-1] for place in (-3, -1)] == ["Session 1.", "Session 2."]
     assert len(pane.view.cards) == 2_005 and [message.content for message in pane._model.messages][-2:] == [
         "Session 1.",
@@ -88,18 +87,18 @@ def test_a_session_that_ends_while_past_talks_are_shown_is_shown_with_the_next(q
 
 def test_another_conversation_takes_its_place_at_once(qtbot: QtBot) -> None:
     pane = pane_with(qtbot, past_talk(kept(2_000)))
-    assert pane.showing
+    assert pane.cards.showing
     pane._model.clear()
-    assert not pane.showing and not pane.has_words
-    pane._model.add_past(past_talk(KeptTalk(86_400.0, said("Hello."))))
-    qtbot.waitUntil(lambda: not pane.showing)
+    assert not pane.cards.showing and not pane.cards.has_words
+    pane._model.add_past([past_talk(KeptTalk(86_400.0, said("Hello.")))])
+    qtbot.waitUntil(lambda: not pane.cards.showing)
     assert heads(pane)[1] == "You" and len(pane.view.cards) == 2
 
 
 @pytest.mark.slow
 def test_what_is_copied_is_all_of_it_though_some_is_still_to_be_shown(qtbot: QtBot) -> None:
     pane = pane_with(qtbot, past_talk(kept(2_000)))
-    assert pane.showing
+    assert pane.cards.showing
     assert pane.text().count("You: Question ") == 1_000
 
 
@@ -118,7 +117,7 @@ def test_of_an_endless_conversation_the_newest_turns_are_shown(qtbot: QtBot, mon
     first, second = past_talks([KeptTalk(0.0, talk), KeptTalk(9.0, talk)])
     assert len(first.turns) == len(second.turns) == 2
     pane = pane_with(qtbot, first, second)
-    pane.show_rest()
+    pane.cards.show_rest()
     assert [card.style for card in pane.view.cards] == ["divider", "divider", "user", "divider", "user", "user"]
     assert "Earlier turns are too many" in heads(pane)[1]
     assert len(pane._model.messages) == 4

@@ -175,6 +175,7 @@ async def test_a_turn_is_asked_again_by_the_mouse(window: MainWindow, factory: F
     choose(menu_at(window, 0), "Ask this again")
     assert written(factory.session) == ["What is the time?"]
     assert window.transcript.composer.field.text() == "half typed"
+    say(window, *spoken(2, "What is the time?", "Noon.", at=20.0))
     choose(menu_at(window, 1), "Ask this again")  # from its answer
     assert written(factory.session) == ["What is the time?"] * 2
 
@@ -188,12 +189,13 @@ async def test_what_can_be_done_with_the_last_answer_is_below_it(window: MainWin
     press(actions, "Copy")
     assert QApplication.clipboard().text() == "Noon."
     press(actions, "Ask again")
-    assert written(factory.session) == ["What is the time?"]
+    assert written(factory.session) == ["What is the time?"] and not actions.isVisible()
+    say(window, *spoken(2, "What is the time?", "Noon.", at=20.0))
     press(actions, "Edit and ask")
     assert composer.field.text() == "What is the time?" and composer.field.hasFocus()
-    say(window, e.UserStarted(20, 2), e.TranscriptPartial(20.5, 2, "And", "", 20))
+    say(window, e.UserStarted(40, 3), e.TranscriptPartial(40.5, 3, "And", "", 40))
     assert not actions.isVisible(), "the user is speaking"
-    say(window, *spoken(2, "And now?", "One.", at=21.0))
+    say(window, *spoken(3, "And now?", "One.", at=41.0))
     await until(actions.isVisible)
     assert actions.turn is not None and actions.turn.text == "One."
 

@@ -61,6 +61,15 @@ def test_a_page_tells_who_spoke_when_and_where_they_were_interrupted() -> None:
     )
 
 
+def test_a_page_marks_what_an_edited_question_has_replaced() -> None:
+    first = [*asked_and_answered(1, 2.0, "Who?", "I."), *asked_and_answered(2, 10.0, "When?", "Now.")]
+    second = [e.BranchChosen(0.0, 1, 1), *asked_and_answered(1, 2.0, "Where?", "Here.")]
+    page = markdown(ConversationView("a"), [(0.0, timed_turns(first)), (9.0, timed_turns(second))], UTC)
+    marked = [line for line in page.split("\n") if line.startswith("**")]
+    assert ["replaced" in line for line in marked] == [False, False, True, True, False, False]
+    assert all(words in page for words in ("Who?", "When?", "Now.", "Where?", "Here.")), "nothing is left out"
+
+
 def test_subtitles_show_both_sides_when_they_spoke(tmp_path: Path) -> None:
     long = "One two three, four five six seven. " * 8
     events = [*asked_and_answered(1, 1.0, *MOON), *asked_and_answered(2, 10.0, long.strip(), "Yes --> no.")]
