@@ -173,6 +173,13 @@ class BackendController:
         for runner in self._runners:
             self._ask(runner, turn, words, final=final, settled=settled)
 
+    def say(self, turn: int, words: str, text: str) -> None:
+        """Has `text` spoken as the answer to `words`; no model is asked."""
+        if self._group is not None:
+            self.consent.withdraw()
+            self._runner.policy.language = self.prompts.language
+            self._runner.say(turn, words, text)
+
     def _ask(self, runner: OracleRunner, turn: int, words: str, *, final: bool, settled: bool) -> None:
         runner.transcript(turn, words, final=final, settled=settled, language=self.prompts.language)
 

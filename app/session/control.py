@@ -256,6 +256,10 @@ class SessionState:
         )
 
 
+Repeat = Literal["again", "slower", "on"]
+"""How an answer is said once more: whole, whole and more slowly, or from where it was interrupted."""
+
+
 class EarlyTalk(Protocol):
     """A session that is still loading, but hears the user."""
 

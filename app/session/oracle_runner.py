@@ -183,14 +183,28 @@ class OracleRunner:
         self._worked, driver._worked = driver._worked, self._worked
         self.policy.forget()
         if taken is not None:
-            driver._take_over(taken)
+            driver._take_over(taken, e.OracleHandedOver(self._now(), taken.revision))
         elif turn is not None:
             driver._ask_again(wanted=True)
 
-    def _take_over(self, stream: OracleStream) -> None:
-        """Continues a stream of the other runner as this runner's newest one. It keeps its revision number."""
+    def say(self, turn: int, words: str, text: str) -> None:
+        """Answers `words` with `text`, which is known already: nothing is requested."""
+        if self._closed:
+            return
+        now, revision, backend = self._now(), next(self._context.numbers), self.backend
+        self._latest = _Question(turn, words, "final")
+        stream = OracleStream(self, revision, turn, words, True, backend, now, text=text, count=len(fold(text)))
+        stream.over = stream.complete = stream.paused = True
+        language = self.policy.language
+        asked = e.OracleRequested(now, revision, turn, backend.name, backend.model, words, True, language=language)
+        self._take_over(stream, asked)
+        self._emit(e.OracleDelta(now, revision, text))
+        self._emit(e.OracleEnded(now, revision, "complete", stream.count))
+
+    def _take_over(self, stream: OracleStream, event: e.Event) -> None:
+        """Makes a stream, which has words already or another owner so far, this runner's newest one."""
         now, stream.owner = self._now(), self
-        self._use(stream, e.OracleHandedOver(now, stream.revision), wanted=True, paused=stream.paused)
+        self._use(stream, event, wanted=True, paused=stream.paused)
         if stream.count and self._revisions.add(stream.revision, stream.text) is not None:
             self.policy.spoke()
             self._supersede(stream, now)

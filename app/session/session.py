@@ -25,7 +25,7 @@ from app.conversation.words import asks_to_wait
 from app.frontend.base import FrontEndError
 from app.session.backend_controller import BackendController
 from app.session.clock import Timeline
-from app.session.control import Part, Progress, SessionChoice, SessionState, Speaker
+from app.session.control import Part, Progress, Repeat, SessionChoice, SessionState, Speaker
 from app.session.early_sound import EarlySound
 from app.session.frame_loop import FrameStepper, StepMessage
 from app.session.frame_thread import STILL_RUNS, FrameDriver, FrameThread
@@ -420,7 +420,15 @@ class Session:
         self.backends.prompts.branch(messages, self._newest_turn)
         self._emit(e.BranchChosen(self.clock(), *branch))
 
-    def _write(self, turn: int, words: str) -> None:
+    def repeat(self, text: str, how: Repeat) -> None:
+        """Has `text`, an earlier answer or the rest of one, spoken; if it is empty, the model is asked.
+
+        The user's turn that asks for it is written.
+        """
+        if not self._driver.done.is_set():
+            self._write(self._numbers(), language(self.backends.prompts.language).repeats[how], text)
+
+    def _write(self, turn: int, words: str, answer: str = "") -> None:
         at = self.clock()
         self._newest_turn = turn
         self.mailbox.post(TypedTurn(turn))
@@ -431,7 +439,9 @@ class Session:
         ):
             self._emit(event)
             self.backends.consent.follow(event)
-        if self.parts.frontend.hears_oracle:
+        if self.parts.frontend.hears_oracle and answer:
+            self.backends.say(turn, words, answer)
+        elif self.parts.frontend.hears_oracle:
             self.backends.ask(turn, words, final=True, settled=True)
         else:
             self._emit(e.Failure(at, "frontend", f"{self.parts.frontend.name} {CANT_READ}"))

@@ -5959,6 +5959,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
 <context>
     <name>TalkController</name>
     <message>
+        <source>As before</source>
+        <translation>Wie vorher</translation>
+    </message>
+    <message>
         <source>Hands-free is on, so there is no button to press: just talk.</source>
         <translation>Freisprechen ist an, es gibt also keine Taste zu drücken: Sprich einfach.</translation>
     </message>
@@ -5969,6 +5973,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>The conversation is still getting ready. Try again in a moment.</source>
         <translation>Das Gespräch wird noch vorbereitet. Versuch es gleich noch einmal.</translation>
+    </message>
+    <message>
+        <source>The voice speaks at {0} % of its own pace from now on.</source>
+        <translation>Die Stimme spricht ab jetzt mit {0} % ihres eigenen Tempos.</translation>
     </message>
     <message>
         <source>There is no microphone to talk into. Plug one in, or type.</source>
@@ -6753,6 +6761,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Noch einmal an&amp;hören</translation>
     </message>
     <message>
+        <source>&amp;Read on</source>
+        <translation>&amp;Weiterlesen</translation>
+    </message>
+    <message>
         <source>&amp;Show its thoughts</source>
         <translation>Gedanken &amp;zeigen</translation>
     </message>
@@ -6775,6 +6787,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>KAME</source>
         <translation>KAME</translation>
+    </message>
+    <message>
+        <source>Say it more s&amp;lowly</source>
+        <translation>&amp;Langsamer sagen</translation>
     </message>
     <message>
         <source>Shows the version after it, and what followed.</source>
@@ -6888,6 +6904,14 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>Hear it again</source>
         <translation>Noch einmal hören</translation>
+    </message>
+    <message>
+        <source>Read on</source>
+        <translation>Weiterlesen</translation>
+    </message>
+    <message>
+        <source>Say it more slowly</source>
+        <translation>Langsamer sagen</translation>
     </message>
 </context>
 <context>

@@ -24,7 +24,7 @@ from app.services.machine_service import FrontEndFit, MachineFinding, MachineVie
 from app.services.microphone_check import MicrophoneTest
 from app.services.price_service import Price, PriceRow
 from app.services.tool_server_service import ServerEntry, ServerList, ToolServerService
-from app.session.control import BackendChoice, Part, Progress, Refusal, SessionChoice, SessionState, to_exchange
+from app.session.control import BackendChoice, Part, Progress, Refusal, Repeat, SessionChoice, SessionState, to_exchange
 
 PROVIDERS = (
     ProviderView("embedded", "Built-in"),
@@ -146,6 +146,9 @@ class FakeSession:
     def choose_branch(self, branch: tuple[int, int], messages: Sequence[ChatMessage]) -> None:
         self.calls.append(("choose_branch", branch, [message.content for message in messages]))
         self.say(BranchChosen(9.0, *branch))
+
+    def repeat(self, text: str, how: Repeat) -> None:
+        self.calls.append(("repeat", text, how))
 
     def write(self, text: str) -> None:
         self.calls.append(("write", text))

@@ -93,6 +93,47 @@ def test_a_real_voice_fades_out_within_two_frames_and_the_next_question_is_answe
     assert np.abs(np.diff(faded[-2 * FADE :])).max() <= np.abs(np.diff(before)).max(), "it would click"
 
 
+def test_an_interrupted_answer_is_read_on_and_said_again_without_asking_a_model() -> None:
+    asked: list[str] = []
+    story = "The first part is short. The second part is a little longer than that. The third one ends it."
+
+    def tell(request: ChatRequest) -> ScriptedAnswer:
+        asked.append(request.messages[-1].content)
+        return answer(story)
+
+    def read_on(session: Session) -> None:
+        said = session.transcript.last("assistant")
+        assert said is not None and said.interrupted
+        session.repeat(said.rest, "on")
+
+    steps = (6.0, Session.silence), (9.0, read_on), (20.0, lambda session: session.repeat("That is all.", "again"))
+    talk = simulate([FRANCE], tell, answer_mode="after", seconds=26, during=calling(*steps))
+    assert asked == [FRANCE.words]
+    first, rest = talk.said(1), talk.said(2)
+    assert story.startswith(first) and story.endswith(rest) and len(first) + len(rest) >= len(story) - 1
+    assert rest.startswith(("The first part", "The second part", "The third one")), "it begins with a whole sentence"
+    assert talk.said(3) == "That is all." and not any(end.interrupted for end in talk.of(e.AssistantEnded)[1:])
+    turns = [turn.text for turn in talk.transcript.turns if turn.speaker == "user"]
+    assert turns == [FRANCE.words, "Please read on.", "Please say that again."]
+    assert len(talk.of(e.OracleCounted)) == 1, "what is said again costs nothing"
+
+
+def test_what_the_model_had_not_finished_is_asked_for() -> None:
+    asked: list[str] = []
+
+    def tell(request: ChatRequest) -> ScriptedAnswer:
+        asked.append(request.messages[-1].content)
+        return ScriptedAnswer(tuple(LONG[n : n + 4] for n in range(0, len(LONG), 4)), 0.1, 0.3)
+
+    def read_on(session: Session) -> None:
+        said = session.transcript.last("assistant")
+        assert said is not None and said.rest == ""
+        session.repeat(said.rest, "on")
+
+    simulate([FRANCE], tell, answer_mode="after", seconds=14, during=calling((6.0, Session.silence), (9.0, read_on)))
+    assert asked == [FRANCE.words, "Please read on."]
+
+
 @pytest.mark.parametrize("answer_mode", ["thinking", "after"])
 def test_what_was_said_stays_and_the_rest_is_never_said(answer_mode: e.AnswerMode) -> None:
     talk = simulate([FRANCE, SPAIN], about, seconds=20, answer_mode=answer_mode, during=calling((6.0, Session.silence)))

@@ -50,6 +50,11 @@ LANGUAGE = Language(
         ).split(", ")
     ),
     gives_consent="Yes, do it.",
+    repeats={
+        "again": "Please say that again.",
+        "slower": "Please say that again, more slowly.",
+        "on": "Please read on.",
+    },
     agreed="All right. One moment.",
     looking_up="One moment, I'm looking that up.",
     question_words=frozenset(

@@ -48,6 +48,11 @@ LANGUAGE = Language(
         ).split(", ")
     ),
     gives_consent="Oui, fais-le.",
+    repeats={
+        "again": "Répète, s'il te plaît.",
+        "slower": "Répète plus lentement, s'il te plaît.",
+        "on": "Continue de lire, s'il te plaît.",
+    },
     agreed="D'accord. Un instant.",
     looking_up="Un instant, je cherche.",
     question_words=frozenset("qui que quoi quel quelle quels quelles quand où comment pourquoi combien qu'est".split()),

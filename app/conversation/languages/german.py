@@ -49,6 +49,11 @@ LANGUAGE = Language(
         ).split(", ")
     ),
     gives_consent="Ja, mach das.",
+    repeats={
+        "again": "Bitte sag das noch einmal.",
+        "slower": "Bitte sag das noch einmal, langsamer.",
+        "on": "Bitte lies weiter.",
+    },
     agreed="In Ordnung. Einen Moment.",
     looking_up="Einen Moment, ich sehe nach.",
     question_words=frozenset(

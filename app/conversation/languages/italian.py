@@ -48,6 +48,11 @@ LANGUAGE = Language(
         ).split(", ")
     ),
     gives_consent="Sì, fallo.",
+    repeats={
+        "again": "Per favore, dillo di nuovo.",
+        "slower": "Per favore, dillo di nuovo, più piano.",
+        "on": "Per favore, continua a leggere.",
+    },
     agreed="Va bene. Un momento.",
     looking_up="Un momento, sto cercando.",
     question_words=frozenset(

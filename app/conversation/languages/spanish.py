@@ -48,6 +48,11 @@ LANGUAGE = Language(
         ).split(", ")
     ),
     gives_consent="Sí, hazlo.",
+    repeats={
+        "again": "Por favor, dilo otra vez.",
+        "slower": "Por favor, dilo otra vez, más despacio.",
+        "on": "Por favor, sigue leyendo.",
+    },
     agreed="De acuerdo. Un momento.",
     looking_up="Un momento, lo estoy buscando.",
     question_words=frozenset(

@@ -63,6 +63,7 @@ def passages(text: str, begin: int, corrections: Iterable[CorrectionPoint]) -> t
     return tuple(out)
 
 
+SENTENCE_END = re.compile(r"[.!?…][\"”’)]*(?:\s+|$)|\n")
 BROKEN_OFF = " –"
 """Follows words after which the voice stopped to let the user go on."""
 
@@ -171,6 +172,18 @@ class Turn:
     def marked(self) -> bool:
         """Whether an answer has Markdown in it."""
         return any(part.marked for part in self._answers)
+
+    @property
+    def rest(self) -> str:
+        """What is still to be said of an interrupted answer, from the beginning of the sentence that was broken off.
+
+        Empty if the model hadn't finished it either.
+        """
+        revision = self.parts[-1].revision if self.interrupted and self.parts else None
+        if revision is None or revision.end_reason != "complete":
+            return ""
+        ends = [match.end() for match in SENTENCE_END.finditer(revision.text[: revision.heard])]
+        return revision.text[ends[-1] if ends else 0 :].strip()
 
     @property
     def written(self) -> str:

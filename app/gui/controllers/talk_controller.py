@@ -6,22 +6,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, SignalInstance
 
+from app.conversation.record.transcript import Turn
 from app.gui.controllers.asker import Asker
 from app.gui.controllers.context import WindowContext
 from app.gui.controllers.sound_controller import SoundController
 from app.gui.hotkeys.manager import Hotkeys
 from app.gui.hotkeys.push_to_talk import PushToTalk
 from app.gui.shell.instance import Order
+from app.gui.shell.message_row import Offer
 from app.gui.sound.talk_dock import TalkDock
 from app.gui.transcript.composer import Composer
+from app.gui.transcript.pane import words_of
+from app.session.control import Repeat
+
+SLOWER_BY = 20
+"""By how much the voice becomes slower at a click, in percent of its own pace."""
 
 
 class TalkController(QObject):
     """`push` merges all ways to press the talk button.
 
-    `go_on`: starts a session in the conversation that is shown, if none runs.
+    `go_on`: starts a session in the conversation that is shown, if none runs. `repeat_wanted`: has an answer, a `Turn`,
+    said once more.
     """
 
     def __init__(
@@ -32,9 +40,11 @@ class TalkController(QObject):
         sound: SoundController,
         asker: Asker,
         go_on: Callable[[], object],
+        repeat_wanted: SignalInstance,
     ) -> None:
         super().__init__(context.window)
         self._settings = context.settings
+        self._keep = context.keep
         self._manager = context.manager
         self._model = context.model
         self._messages = context.messages
@@ -55,6 +65,7 @@ class TalkController(QObject):
         dock.duplex.toggled.connect(lambda on: context.keep.change("duplex", on))
         composer.sent.connect(self._write)
         composer.typing.connect(dock.set_typing)
+        repeat_wanted.connect(self._repeat)
         hotkeys.talk_pressed.connect(lambda: push.hold("hotkey"))
         hotkeys.talk_released.connect(lambda: push.let_go("hotkey"))
         hotkeys.mute_pressed.connect(sound.toggle_mute)
@@ -79,6 +90,18 @@ class TalkController(QObject):
     def _write(self, text: str) -> None:
         self.push.let_go_all()  # what is typed ends what is being said
         self._manager.write(text)
+
+    def _repeat(self, turn: Turn, how: Repeat) -> None:
+        """Has an answer said once more, slower, or read on."""
+        self.push.let_go_all()
+        rate = self._settings.speech_rate
+        if how == "slower":
+            self._keep.change("speech_rate", rate - SLOWER_BY)
+        if self._settings.speech_rate != rate:
+            words = self.tr("The voice speaks at {0} % of its own pace from now on.").format(self._settings.speech_rate)
+            offer = Offer(self.tr("As before"), lambda: self._keep.change("speech_rate", rate))
+            self._messages.say(words, offer, topic="rate", level="notice")
+        self._manager.repeat(turn.rest if how == "on" else words_of(turn), how)
 
     def silence(self) -> None:
         """Stops a question that is being asked aloud, and the answer."""

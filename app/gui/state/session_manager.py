@@ -24,6 +24,7 @@ from app.session.control import (
     EarlyTalk,
     Part,
     Progress,
+    Repeat,
     SessionChoice,
     SessionFactory,
     SessionState,
@@ -264,6 +265,11 @@ class SessionManager(QObject):
         """The user has typed a turn."""
         if self.session is not None:
             self.session.write(text)
+
+    def repeat(self, text: str, how: Repeat) -> None:
+        """The user wants to hear an answer, or the rest of it, once more."""
+        if self.session is not None:
+            self.session.repeat(text, how)
 
     def allow(self, always: bool) -> None:
         """The user has allowed the tool calls that wait, `always` or this time."""

@@ -38,6 +38,9 @@ class TranscriptPane(QWidget):
 
     play_wanted = Signal(object)
     """Emitted when the user asks to replay this `Turn`."""
+    repeat_wanted = Signal(object, str)
+    """Emitted when the user asks to have this answer, a `Turn`, said once more, as in `app.session.control.Repeat`."""
+
     other_model_wanted = Signal(object)
     """Emitted when the user asks to submit this `Turn` to another model."""
 
@@ -124,10 +127,22 @@ class TranscriptPane(QWidget):
     def _connect_actions(self) -> None:
         actions = self.actions_
         actions.copy.clicked.connect(lambda: _to_clipboard(actions.turn.text if actions.turn else ""))
-        actions.hear.clicked.connect(lambda: self.play_wanted.emit(actions.turn))
+        actions.hear.clicked.connect(lambda: self._hear(actions.turn))
+        actions.slower.clicked.connect(lambda: self.repeat_wanted.emit(actions.turn, "slower"))
+        actions.read_on.clicked.connect(lambda: self.repeat_wanted.emit(actions.turn, "on"))
         actions.ask.clicked.connect(lambda: self._with_question(self.ask_again, actions.question))
         actions.other.clicked.connect(lambda: self._with_question(self.other_model_wanted.emit, actions.question))
         actions.edit.clicked.connect(lambda: self._with_question(self.composer.edit, actions.question))
+
+    def _repeatable(self, turn: Turn | None) -> bool:
+        running = self._model.talk.phase == "running"
+        return running and turn is not None and turn.speaker == "assistant" and bool(turn.text) and not turn.open
+
+    def _hear(self, turn: Turn | None) -> None:
+        if turn is not None and self.can_play(turn):
+            self.play_wanted.emit(turn)
+        elif self._repeatable(turn):
+            self.repeat_wanted.emit(turn, "again")
 
     def _with_question(self, does: Callable[[Turn], object], question: Turn | None) -> None:
         if question is not None:
@@ -161,7 +176,8 @@ class TranscriptPane(QWidget):
         below = turn.speaker == "assistant" and card == len(self.cards.items) - 1
         question = self._question(card)
         box, playable = self.view.box_of(card), self.can_play(turn)
-        self.actions_.show_for(turn, question, box, playable=playable, below=below)
+        repeatable = self._repeatable(turn)
+        self.actions_.show_for(turn, question, box, playable=playable, repeatable=repeatable, below=below)
 
     def _question(self, card: int) -> Turn | None:
         """Returns the user's turn that a card shows, or whose answer it shows, if it can be asked again."""
@@ -205,7 +221,7 @@ class TranscriptPane(QWidget):
         """Returns the transcript as plain text, each turn preceded by the speaker's name."""
         self.cards.show_rest()
         names = {"user": self.tr("You"), "assistant": self.tr("KAME")}
-        return "\n\n".join(f"{names[turn.speaker]}: {_words(turn)}" for turn in self.cards.turns if turn.text)
+        return "\n\n".join(f"{names[turn.speaker]}: {words_of(turn)}" for turn in self.cards.turns if turn.text)
 
     def _open_menu(self, place: QPoint) -> None:
         if not self.view.viewport().rect().contains(place):  # opened by keyboard, text cursor out of view
@@ -218,7 +234,7 @@ class TranscriptPane(QWidget):
 
     def _add_actions(self, menu: QMenu, card: int) -> None:
         turn, question = self.cards.turn(card), self._question(card)
-        words = _words(turn) if turn is not None else ""
+        words = words_of(turn) if turn is not None else ""
         copy = menu.addAction(self.tr("&Copy the selection"), self.view.copy)
         copy.setEnabled(self.view.textCursor().hasSelection())
         copy_turn = menu.addAction(self.tr("Copy this &turn"), lambda: _to_clipboard(words))
@@ -226,8 +242,13 @@ class TranscriptPane(QWidget):
         copy_all = menu.addAction(self.tr("Copy the &whole conversation"), lambda: _to_clipboard(self.text()))
         copy_all.setEnabled(not self.empty)
         menu.addSeparator()
-        play = menu.addAction(self.tr("&Hear it again"), lambda: self.play_wanted.emit(turn))
-        play.setEnabled(turn is not None and not turn.open and self.can_play(turn))
+        repeatable = self._repeatable(turn)
+        hear = menu.addAction(self.tr("&Hear it again"), lambda: self._hear(turn))
+        hear.setEnabled(repeatable or (turn is not None and not turn.open and self.can_play(turn)))
+        slower = menu.addAction(self.tr("Say it more s&lowly"), lambda: self.repeat_wanted.emit(turn, "slower"))
+        slower.setEnabled(repeatable)
+        read_on = menu.addAction(self.tr("&Read on"), lambda: self.repeat_wanted.emit(turn, "on"))
+        read_on.setEnabled(repeatable and turn is not None and turn.interrupted)
         thoughts = menu.addAction(self.tr("&Show its thoughts"), lambda: self.thoughts_wanted.emit(turn))
         thoughts.setEnabled(turn is not None and turn.speaker == "assistant" and turn.revisions > 0)
         for text, does in (
@@ -245,8 +266,8 @@ class TranscriptPane(QWidget):
         menu.addAction(self.tr("&Find…"), self.find_bar.appear)
 
 
-def _words(turn: Turn) -> str:
-    """Returns the text to copy for a turn: its Markdown source if there is one, otherwise its plain text."""
+def words_of(turn: Turn) -> str:
+    """Returns the text of a turn to copy or to say: its Markdown source if there is one, otherwise its plain text."""
     return turn.written.strip() or turn.text
 
 

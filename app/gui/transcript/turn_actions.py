@@ -1,4 +1,4 @@
-"""The buttons for a turn: copy, replay, ask again, ask another model, edit; and what follows the pointer."""
+"""The buttons for a turn: copy, hear, slower, read on, ask again, another model, edit; and what follows the pointer."""
 
 from __future__ import annotations
 
@@ -29,25 +29,32 @@ class TurnActions(QWidget):
         """The user's turn that `turn` is, or answers."""
         self.copy = IconButton("copy", self.tr("Copy"), self, size=16)
         self.hear = IconButton("volume-2", self.tr("Hear it again"), self, size=16)
+        self.slower = IconButton("turtle", self.tr("Say it more slowly"), self, size=16)
+        self.read_on = IconButton("play", self.tr("Read on"), self, size=16)
         self.ask = IconButton("refresh-cw", self.tr("Ask again"), self, size=16)
         self.other = IconButton("repeat-2", self.tr("Ask with another model"), self, size=16)
         self.edit = IconButton("pencil", self.tr("Edit and ask"), self, size=16)
-        buttons = (self.copy, self.hear, self.ask, self.other, self.edit)
+        buttons = (self.copy, self.hear, self.slower, self.read_on, self.ask, self.other, self.edit)
         for button in buttons:
             button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # keyboard users find the same actions in the context menu
         row(*buttons, within=self, spacing=0, margins=BUTTON_SIDE_PX)
         self.below = False
         self.hide()
 
-    def show_for(self, turn: Turn, question: Turn | None, box: QRectF, *, playable: bool, below: bool) -> None:
+    def show_for(
+        self, turn: Turn, question: Turn | None, box: QRectF, *, playable: bool, repeatable: bool, below: bool
+    ) -> None:
         """Shows the buttons for `turn`, whose card occupies the rectangle `box` in the viewport.
 
         - `question`: the user's turn to ask again, if that is possible
-        - `playable`: whether it can be heard again
+        - `playable`: whether its sound can be heard again
+        - `repeatable`: whether it can be said again
         - `below`: whether they appear below the card rather than at its upper edge
         """
         self.turn, self.question = turn, question
-        self.hear.setVisible(playable)
+        self.hear.setVisible(playable or repeatable)
+        self.slower.setVisible(repeatable)
+        self.read_on.setVisible(repeatable and turn.interrupted)
         for button in (self.ask, self.other, self.edit):
             button.setVisible(question is not None)
         self.adjustSize()

@@ -192,7 +192,8 @@ class MainWindow(QMainWindow):
         self.drops = FileDrops(self)
         self.asker = Asker(context, put)
         go_on = self.starter.go_on_if_stopped
-        self.talk = TalkController(context, self.dock, composer, self.sound, self.asker, go_on)
+        repeat = self.transcript.repeat_wanted
+        self.talk = TalkController(context, self.dock, composer, self.sound, self.asker, go_on, repeat)
         self.routing = KeyRouting(self.talk.push, self, composer.field)
         self.replay = ReplayController(context, self.transcript)
         self.offers = ModelOffers(context, self.dialogs, self.backends, self.models_controller, self.graphics)

@@ -2,6 +2,7 @@
 deaf.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from app.session.control import UserError
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory, FakeLog
 from tests.gui.fakes import FakeFactory, FakeSession, FakeSoundService
-from tests.gui.helpers import say, shown, spoken, until
+from tests.gui.helpers import press, say, shown, spoken, until
 from tests.gui.transcript.test_typing import choose, menu_at, offered
 
 
@@ -140,7 +141,8 @@ async def test_an_old_talk_is_heard_from_its_folder(tmp_path: Path) -> None:
         window.conversations.opened.emit("old")
         await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
         await until(window.isActiveWindow)
-        assert [can_hear(window, card) for card in (1, 2, 4, 5)] == [True, True, False, False]
+        # Without sound, an answer can be said again, but a question can't be heard.
+        assert [can_hear(window, card) for card in (1, 2, 4, 5)] == [True, True, False, True]
         hear(window, 1)
         await until(lambda: service.running)
         assert service.sound == Clip(tmp_path, "user", 3.5, service.sound.end) and 4.9 < service.sound.end < 6
@@ -175,3 +177,22 @@ async def test_a_talk_that_is_over_is_heard_from_the_folder_that_was_kept() -> N
         hear(window, 2)
         await until(lambda: service.running)
         assert isinstance(service.sound, np.ndarray), "this one goes on"
+
+
+async def test_an_answer_is_said_again_slower_or_read_on() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        *events, said, complete, over = spoken(1, "What is it?", "A test. And more.")
+        say(window, *events, replace(said, text="A test."), complete, replace(over, interrupted=True))
+        actions = window.transcript.actions_
+        await until(actions.isVisible)
+        press(actions, "Read on")
+        press(actions, "Say it more slowly")
+        press(actions, "Hear it again")
+        calls = [call[1:] for call in factory.session.calls if call[0] == "repeat"]
+        assert calls == [("And more.", "on"), ("A test.", "slower"), ("A test.", "again")]
+        assert factory.session.choice.speech.rate == 0.8
+        press(window.messages, "As before")
+        assert factory.session.choice.speech.rate == 1.0
+        say(window, *spoken(2, "And now?", "Now it is whole.", at=20.0))
+        assert not actions.read_on.isVisible() and actions.slower.isVisible()
