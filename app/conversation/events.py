@@ -493,6 +493,16 @@ class ConversationConfigured:
 
 
 @dataclass(frozen=True, slots=True)
+class ConversationTitled:
+    """A back-end has given the conversation a title, in a request of its own."""
+
+    at: float
+    title: str
+    backend: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
 class BudgetChanged:
     """What the conversation has cost, against the cap, in US dollars. `slow`: fewer requests from now on; `stop`: no
     more requests that cost; `free`: no restriction.
@@ -771,6 +781,7 @@ Event = (
     | ChangeRefused
     | SecondaryChanged
     | ConversationConfigured
+    | ConversationTitled
     | BudgetChanged
     | ToolCalled
     | ToolReturned

@@ -34,6 +34,7 @@ from app.session.mailbox import Message
 from app.session.oracle_runner import OracleRunner
 from app.session.oracle_stream import OracleContext, backend_failure
 from app.session.parts import LatestTask, SessionParts
+from app.session.title_writer import TitleWriter
 from app.tools.base import ToolError
 from app.tools.consent import Consent, Policy, Proposal
 
@@ -82,6 +83,7 @@ class BackendController:
         self._changes = {name: LatestTask(f"change the {name}") for name in PARTS}
         self._first: FirstBackend | None = None  # wanted at the start, but not open yet
         self._opening = LatestTask("open the wanted back-end")
+        self._titles: TitleWriter | None = None
         self._closing: set[asyncio.Task[None]] = set()
         self._group: asyncio.TaskGroup | None = None
 
@@ -120,6 +122,8 @@ class BackendController:
             rescue=self._rescue,
         )
         self._runner = OracleRunner(self._context, self.parts.backend, self._policy())
+        if self.state.wanted.titled:
+            self._titles = TitleWriter(self._context, self._transcript, self.prompts)
         self._publish(model=self.parts.backend.model)
         self._emit_conversation()
         if self.prompts.documents:
@@ -139,6 +143,8 @@ class BackendController:
         """Sends no more requests, and waits until everything has ended."""
         self._group = None
         self.consent.withdraw()
+        if self._titles is not None:
+            await self._titles.stop()
         for change in (self._opening, *self._changes.values()):
             await change.stop()  # a model may take minutes to load
         for runner in self._runners:
@@ -166,6 +172,8 @@ class BackendController:
         """Passes the words of the user's turn to both runners. `settled`: the user is silent; `final`: it is over."""
         if self._group is None:
             return  # the session is over
+        if self._titles is not None:
+            self._titles.cancel()
         if self.consent.pending and not final:
             return  # what the answer is to be depends on whether these words allow the call
         if final:
@@ -196,6 +204,8 @@ class BackendController:
             self.abandon(turn)
         elif self._group is not None:
             self._runner.prime(turn + 1)
+            if self._titles is not None:
+                self._titles.begin(self._runner.backend, turn)
 
     # -- what is wanted ----------------------------------------------------------------------------
 

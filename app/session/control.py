@@ -115,6 +115,7 @@ class SessionChoice:
     - `secondary`: a back-end whose answers are shown for comparison.
     - `cap`: US dollars that the session may cost; 0 for no cap.
     - `documents`: texts that the models can draw on; `earlier`: the conversation so far.
+    - `titled`: a model gives the conversation a title.
     - `branch`: the user's first turn follows this one, as in `Turn.after`; None: the newest one.
     - `patience` in [-1, 1]: how long to wait in pauses, 0 as fitted.
     - `microphone`, `loudspeaker`: empty for the system's default.
@@ -133,6 +134,7 @@ class SessionChoice:
     documents: tuple[Document, ...] = ()
     earlier: tuple[ChatMessage, ...] = ()
     branch: tuple[int, int] | None = None
+    titled: bool = False
     answer_mode: AnswerMode = "thinking"
     patience: float = 0.0
     openings: bool = True
@@ -153,7 +155,7 @@ def needs_restart(old: SessionChoice, new: SessionChoice) -> bool:
 def _fixed(choice: SessionChoice) -> tuple[object, ...]:
     """Returns the parts of a choice that require a restart if they change.
 
-    A change of the language, `earlier`, `branch` or `record_folder` takes effect in the next session.
+    A change of the language, `earlier`, `branch`, `titled` or `record_folder` takes effect in the next session.
     """
     if choice.frontend == "cascade":
         return (choice.frontend,)  # it has no weights

@@ -217,6 +217,14 @@ class Settings(TalkSettings):
         effect="talk",
         other_words=tr("history, private, incognito"),
     )
+    model_titles: bool = setting(
+        True,
+        tr("Titles by the model"),
+        tr("The model that answers also names each new conversation, in one short request. Very small models don't."),
+        "history",
+        effect="talk",
+        other_words=tr("name, rename, heading"),
+    )
     keep_recordings: bool = setting(
         False,
         tr("Keep recordings"),

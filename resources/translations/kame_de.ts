@@ -672,6 +672,10 @@
         <translation>Die Sprache, in der du sprichst und Antworten bekommst. KAME und Moshi sprechen nur Englisch. Im Englischen helfen deine Worte zu erkennen, wann du fertig bist; in anderen Sprachen nur Klang und Stille.</translation>
     </message>
     <message>
+        <source>The model that answers also names each new conversation, in one short request. Very small models don&apos;t.</source>
+        <translation>Das Modell, das antwortet, benennt auch jedes neue Gespräch, mit einer kurzen Anfrage. Sehr kleine Modelle tun es nicht.</translation>
+    </message>
+    <message>
         <source>The model that hears you; empty for the app&apos;s choice for your language.</source>
         <translation>Das Modell, das dich hört; leer: was die App für deine Sprache wählt.</translation>
     </message>
@@ -714,6 +718,10 @@
     <message>
         <source>Theme</source>
         <translation>Farbschema</translation>
+    </message>
+    <message>
+        <source>Titles by the model</source>
+        <translation>Titel vom Modell</translation>
     </message>
     <message>
         <source>Tool servers</source>
@@ -918,6 +926,10 @@
     <message>
         <source>menu bar, background</source>
         <translation>Menüleiste, Hintergrund</translation>
+    </message>
+    <message>
+        <source>name, rename, heading</source>
+        <translation>Name, umbenennen, Überschrift</translation>
     </message>
     <message>
         <source>no limit</source>

@@ -34,10 +34,11 @@ class Language:
     silent and wait. `asks_consent`: asks the user to allow a tool call, whose arguments are on the screen, with the
     tool's name in place of {}. `consents`: the phrases that, as the whole turn, allow it; `gives_consent` is the one
     that the window writes for a button. `repeats`: what it writes for the buttons that have an answer said again, said
-    more slowly, or read on. `agreed` confirms it, in two sentences, since the first is spoken once the
-    second begins. `looking_up`: fills the wait for a tool. `on_screen`: a whole sentence that is spoken in place of
-    code, and of a table. `written`: words that ask for code or a table. `link`: spoken in place of a link. `material`:
-    introduces documents in a prompt, and `results` says in a prompt what the results of tools are.
+    more slowly, or read on. `asks_title`: asks a model for the conversation's title. `agreed` confirms it, in two
+    sentences, since the first is spoken once the second begins. `looking_up`: fills the wait for a tool. `on_screen`: a
+    whole sentence that is spoken in place of code, and of a table. `written`: words that ask for code or a table.
+    `link`: spoken in place of a link. `material`: introduces documents in a prompt, and `results` says in a prompt what
+    the results of tools are.
 
     `question_words`: words with which questions begin that aren't answered by yes or no. `copulas`: forms of "to be".
     `auxiliaries`: verbs that make a statement together with another one. `genitives`: prepositions after which a name
@@ -69,6 +70,7 @@ class Language:
     consents: frozenset[str]
     gives_consent: str
     repeats: Mapping[str, str]
+    asks_title: str
     agreed: str
     looking_up: str
     question_words: frozenset[str]

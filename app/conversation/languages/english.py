@@ -55,6 +55,9 @@ LANGUAGE = Language(
         "slower": "Please say that again, more slowly.",
         "on": "Please read on.",
     },
+    asks_title=(
+        "Give this conversation a title of two to five words, as in a table of contents. Answer with the title only."
+    ),
     agreed="All right. One moment.",
     looking_up="One moment, I'm looking that up.",
     question_words=frozenset(

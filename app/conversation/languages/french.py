@@ -53,6 +53,10 @@ LANGUAGE = Language(
         "slower": "Répète plus lentement, s'il te plaît.",
         "on": "Continue de lire, s'il te plaît.",
     },
+    asks_title=(
+        "Donne à cette conversation un titre de deux à cinq mots, comme dans une table des matières. "
+        "Réponds seulement par le titre."
+    ),
     agreed="D'accord. Un instant.",
     looking_up="Un instant, je cherche.",
     question_words=frozenset("qui que quoi quel quelle quels quelles quand où comment pourquoi combien qu'est".split()),

@@ -54,6 +54,10 @@ LANGUAGE = Language(
         "slower": "Bitte sag das noch einmal, langsamer.",
         "on": "Bitte lies weiter.",
     },
+    asks_title=(
+        "Gib diesem Gespräch einen Titel aus zwei bis fünf Wörtern, wie in einem Inhaltsverzeichnis. "
+        "Antworte nur mit dem Titel."
+    ),
     agreed="In Ordnung. Einen Moment.",
     looking_up="Einen Moment, ich sehe nach.",
     question_words=frozenset(

@@ -53,6 +53,9 @@ LANGUAGE = Language(
         "slower": "Per favore, dillo di nuovo, più piano.",
         "on": "Per favore, continua a leggere.",
     },
+    asks_title=(
+        "Dai a questa conversazione un titolo da due a cinque parole, come in un indice. Rispondi solo con il titolo."
+    ),
     agreed="Va bene. Un momento.",
     looking_up="Un momento, sto cercando.",
     question_words=frozenset(

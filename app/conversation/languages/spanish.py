@@ -53,6 +53,9 @@ LANGUAGE = Language(
         "slower": "Por favor, dilo otra vez, más despacio.",
         "on": "Por favor, sigue leyendo.",
     },
+    asks_title=(
+        "Ponle a esta conversación un título de dos a cinco palabras, como en un índice. Responde solo con el título."
+    ),
     agreed="De acuerdo. Un momento.",
     looking_up="Un momento, lo estoy buscando.",
     question_words=frozenset(

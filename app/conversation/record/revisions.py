@@ -305,7 +305,7 @@ class ConversationUsage:
     def apply(self, event: e.Event, revision: Revision | None) -> None:
         """Counts one event. `revision`: what the session's `RevisionLog` returns for it."""
         match event:
-            case e.OracleRequested():
+            case e.OracleRequested() | e.ConversationTitled():
                 self._of(event.backend, event.model).requests += 1
             case e.OracleEnded(reason=reason) if revision is not None:
                 counts = self._of(revision.backend, revision.model)

@@ -6,6 +6,7 @@ The conversation that is shown is the one that the microphone belongs to.
 from __future__ import annotations
 
 import asyncio
+import logging
 import uuid
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
@@ -35,6 +36,8 @@ KEEP_AFTER_MS = 500
 MOST_TOLD_WORDS = 6_000
 """Exchanges of the past that a session is given; each back-end uses as many as its context holds."""
 
+_log = logging.getLogger(__name__)
+
 _OPENING = "open a conversation"
 _UNKEPT = "unkept"
 
@@ -55,6 +58,9 @@ class ConversationController(QObject):
         self.key = _new_key()
         self.title = ""
         """Of the conversation that is shown; empty while it has none."""
+        self.named = False
+        """Whether that is a title of its own rather than the first words."""
+        self._log_key = ""
         self._settings = context.settings
         self._manager = context.manager
         self._model = context.model
@@ -77,6 +83,11 @@ class ConversationController(QObject):
         return self.service is not None and self._settings.keep_history and not self.service.trouble
 
     @property
+    def wants_title(self) -> bool:
+        """Whether the conversation is written down and has no title of its own."""
+        return self.keeps and not self.named
+
+    @property
     def is_private(self) -> bool:
         """Whether what is said now is written down nowhere, or is not to be from the next conversation on."""
         return self._log is None or not self._settings.keep_history
@@ -95,6 +106,7 @@ class ConversationController(QObject):
             self._show_nothing()  # else what was said would be lost with it
         self._first = True
         self.key, self.title, self._written, self._offered = _new_key(), "", None, None
+        self.named = False
         self.changed.emit()
 
     def open(self, view: ConversationView) -> None:
@@ -121,7 +133,7 @@ class ConversationController(QObject):
         def show(talks: Sequence[PastTalk]) -> None:
             self._leave()
             self._show_nothing()
-            self.key, self.title, self._written = view.key, view.title, setup
+            self.key, self.title, self.named, self._written = view.key, view.title, view.named, setup
             self._offered = setup if setup.foreign else None
             self._first = False
             self._model.add_past(talks)
@@ -150,7 +162,7 @@ class ConversationController(QObject):
         self._end_log()  # what is said from now on, until the new session begins, belongs to no conversation
         self._show_nothing()
         self.key, self.title, self._written, self._first = _new_key(), "", None, True
-        self._offered = None
+        self._offered, self.named = None, False
         return True
 
     @property
@@ -219,7 +231,8 @@ class ConversationController(QObject):
         if self.service is not None and self._settings.keep_history:  # also in trouble, which may pass: it tries again
             setup = self._offered or _setup(choice)
             folder = Path(choice.record_folder) if choice.record_folder else None
-            self._log, self._written = self.service.begin(self.key, setup, folder), setup
+            self._log, self._log_key = self.service.begin(self.key, setup, folder), self.key
+            self._written = setup
         self._unkept = self._unkept or not self.keeps
         self._tell_trouble()
         branch = None if first else self.branch
@@ -231,11 +244,21 @@ class ConversationController(QObject):
         """Has an event written down; also those that come when another conversation is shown already."""
         if self._log is not None:
             self._log.put(event)
+            if isinstance(event, e.ConversationTitled):
+                self._take_title(event.title)
             if isinstance(event, e.SessionEnded):
                 self._end_log()
         if isinstance(event, e.TranscriptFinal | e.AssistantEnded | e.SessionEnded):
             self._tell_trouble()
             self.changed.emit()
+
+    def _take_title(self, title: str) -> None:
+        """Gives the session's conversation the model's title, unless it has one of its own."""
+        service, key = self.service, self._log_key
+        if service is not None and not (self.named and key == self.key):
+            self._background.run(
+                self, f"title {key}", lambda: service.rename(key, title), lambda _: self.changed.emit(), _log.info
+            )
 
     def setup_changed(self) -> None:
         """It is held in another way from now on, as the user has decided."""

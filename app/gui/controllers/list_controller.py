@@ -102,6 +102,8 @@ class ConversationListController(QObject):
         view = next((view for view in views if view.key == self._talks.key), None)
         known = self.history.known if self.history is not None else ()
         self._delete.setEnabled(any(view.key == self._talks.key for view in known))
+        if view is not None:
+            self._talks.named = view.named
         if view is not None and view.title != self._talks.title:
             self._talks.title = view.title
             self.titled.emit(view.title)

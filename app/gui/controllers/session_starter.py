@@ -118,6 +118,7 @@ class SessionStarter(QObject):
             documents=was.documents,
             earlier=self._talks.earlier,
             branch=self._talks.branch,
+            titled=settings.model_titles and self._talks.wants_title,
             record_folder=folder,
         )
         if as_before:

@@ -387,3 +387,22 @@ async def test_with_a_real_manager_a_talk_is_found_again_in_the_next_window(tmp_
         window.conversations.remove_wanted.emit(window.talks.key)
         await until(lambda: transcript(window) == [] and window.manager.session is not None)
     assert (tmp_path / "h.db").exists()
+
+
+async def test_the_models_title_is_kept_unless_the_user_has_given_one(window, factory, history) -> None:
+    say(window, *spoken(1, "What is the capital of France?", "Paris."))
+    assert factory.choices[-1].titled
+    say(window, e.ConversationTitled(9.0, "Capitals of Europe", "openai", "gpt-5"))
+    key = window.talks.key
+    await until(lambda: history.views[key].title == "Capitals of Europe" and window.talks.named)
+    await until(lambda: "Capitals of Europe" in window.windowTitle())
+    window.conversations.renamed.emit(key, "Mine")
+    await until(lambda: window.talks.title == "Mine")
+    say(window, e.ConversationTitled(12.0, "Capitals once more", "openai", "gpt-5"))
+    await asyncio.sleep(0.05)
+    assert history.views[key].title == "Mine"
+    window.starter.stop()
+    await until(lambda: window.model.talk.phase == "stopped")
+    window.starter.go_on()
+    await until(lambda: len(factory.choices) == 2)
+    assert not factory.choices[-1].titled
