@@ -11,7 +11,7 @@ from typing import Literal
 from app.conversation import events as e
 from app.conversation.record.heard_part import HeardPart
 from app.conversation.record.revisions import Revision, RevisionLog, first_sentence
-from app.conversation.speaking.correction import taken_back
+from app.conversation.speaking.correction import after_bridge, taken_back
 from app.conversation.words import fold
 
 
@@ -214,11 +214,15 @@ class Turn:
     def _joined(self, *, marked: bool) -> tuple[str, list[int]]:
         """Returns the words of all parts, and where each of them begins. `marked`: as Markdown."""
         joined, starts = "", list[int]()
+        in_sentence = False  # after an opening such as "Hmm,"
         for part in self.parts:
             start = None
             for piece in part.written(self._whole and part is self.parts[-1], marked=marked):
                 if not piece.text:
                     continue
+                if in_sentence and part.number:
+                    piece = replace(piece, text=after_bridge(piece.text, part.language))
+                in_sentence = not part.number and piece.text.endswith(",")
                 apart = "\n\n" if piece.fresh or (marked and joined.endswith("\n")) else " "
                 joined += apart if joined else ""
                 start = len(joined) if start is None else start

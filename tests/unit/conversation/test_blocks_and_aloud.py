@@ -282,6 +282,22 @@ def test_an_opening_stays_and_is_no_markdown() -> None:
     assert turn.meant == "It is **so**."
 
 
+@pytest.mark.parametrize(
+    ("opening", "answer", "shown"),
+    [
+        ("Hmm,", "The capital is Paris.", "Hmm, the capital is Paris."),
+        ("Hmm,", "Paris is the capital.", "Hmm, Paris is the capital."),
+        ("Let me see.", "The capital is Paris.", "Let me see. The capital is Paris."),
+    ],
+)
+def test_an_answer_continues_an_opening_without_a_capital(opening: str, answer: str, shown: str) -> None:
+    transcript = asked(answer)
+    transcript.apply(e.AssistantOpened(2.0, 1))
+    say(transcript, opening, revision=0)
+    turn = say(transcript, answer)
+    assert turn.written == shown and "".join(one.text for one in turn.passages) == shown and turn.meant == answer
+
+
 def test_a_front_end_with_words_of_its_own_shows_these() -> None:
     transcript = asked("The **capital** of France is Paris.")
     turn = say(transcript, "Well you know they call that great city by the river Paris I think")
