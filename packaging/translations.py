@@ -6,7 +6,8 @@
 
 The source strings are English. `update` keeps each translation whose source string is still in the same class, drops
 the others, and lists the missing and the dropped ones. Write the missing translations into `kame_de.ts`, without
-`type="unfinished"`, then run `release`. To add a language, run `update fr` first.
+`type="unfinished"`, then run `release`. To add a language, run `update fr` first. The sentences of the core, such as
+error messages, are in `core_de.json` (see `core_sentences.py`): write the missing ones in there.
 
 `--check` fails if a string is not translated, a translation lacks a placeholder of its source, or a `.qm` file does not
 match its `.ts` file. Uses Qt's own tools, which come with PySide6. To keep diffs small, the `.ts` files contain no line
@@ -24,6 +25,8 @@ from collections import Counter
 from pathlib import Path
 
 import PySide6
+
+import core_sentences
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "resources" / "translations"
@@ -138,7 +141,7 @@ def update(new: str = "") -> list[str]:
             for (context, source), text in before.items()
             if text and (context, source) not in after
         ]
-    return report
+    return report + core_sentences.update(new)
 
 
 def release() -> None:
@@ -164,7 +167,7 @@ def check() -> list[str]:
             compile_into(path, fresh)
             if not compiled.exists() or compiled.read_bytes() != fresh.read_bytes():
                 wrong.append(f"{compiled.name} is behind {path.name}: run “python packaging/translations.py release”.")
-    return wrong
+    return wrong + core_sentences.check()
 
 
 def _tool(name: str, *arguments: str) -> None:

@@ -46,9 +46,10 @@ NO_DRIVER = (
     "There is an NVIDIA card, but its driver is not installed. Install NVIDIA's driver with your system's tool for "
     "drivers, restart the machine, then look again."
 )
+_NEEDED = "528" if os.name == "nt" else "525.60"
 OLD_DRIVER = (
-    "The NVIDIA driver {0} is too old: KAME needs version " + ("528" if os.name == "nt" else "525.60") + " or newer "
-    "(CUDA 12). Install a newer driver, then look again."
+    f"The NVIDIA driver {{0}} is too old: KAME needs version {_NEEDED} or newer (CUDA 12). Install a newer driver, "
+    "then look again."
 )
 OLD_CARD = "The card {0} is too old: KAME needs one of the year 2018 (Turing) or later."
 SMALL_CARD = "The card {0} has {1:.0f} GB of memory: KAME needs 8 GB or more."

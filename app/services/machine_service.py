@@ -68,7 +68,7 @@ def _card(card: Card | None) -> MachineFinding:
 def _processor(system: System) -> MachineFinding:
     words = f"{system.cores} cores" if system.cores > 1 else "One core"
     if system.memory:
-        words += f", {gigabytes(system.memory)} of memory"
+        words = f"{words}, {gigabytes(system.memory)} of memory"
     if system.cores >= ENOUGH_CORES and (system.memory >= ENOUGH_MEMORY or not system.memory):
         return MachineFinding("processor", "good", f"{words}.")
     return MachineFinding("processor", "fair", f"{words}: enough, if not quick.")
@@ -270,7 +270,7 @@ def _advice(card: Card | None, best: FrontEndFit, backend: BackendChoice) -> str
     if best.frontend == "kame" and card is not None:
         words = f"{gigabytes(card.total)} card: KAME in {best.precision}"
         if best.download_bytes:
-            words += f", once its weights ({best.download_bytes / 1e9:.0f} GB) are here"
+            words = f"{words}, once its weights ({best.download_bytes / 1e9:.0f} GB) are here"
         words += "."
     else:
         words = "KAME speaks with the built-in voice, on the processor."

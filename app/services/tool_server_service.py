@@ -62,7 +62,9 @@ class ToolServerService:
         named = [name if len(name) <= 40 else f"{name[:39]}…" for name in names[:TOOLS_NAMED]]
         if left := len(names) - len(named):
             named.append(f"and {left} more")
-        sentence = f"“{server.name}” works. It offers {len(names)} tool{'s'[: len(names) > 1]}: {', '.join(named)}."
+        sentence = (
+            f"“{server.name}” works. It offers {len(names)} tool{'s' if len(names) > 1 else ''}: {', '.join(named)}."
+        )
         return sentence, tuple(names)
 
     def _place(self) -> Path:

@@ -52,7 +52,7 @@ from app.untrusted.text import harmless
 _log = logging.getLogger(__name__)
 
 CANT_READ = (
-    "only hears and speaks: it can't read what you type. Say it, or choose a voice engine that is told what to say, "
+    "{} only hears and speaks: it can't read what you type. Say it, or choose a voice engine that is told what to say, "
     "KAME or the built-in voice."
 )
 
@@ -444,7 +444,7 @@ class Session:
         elif self.parts.frontend.hears_oracle:
             self.backends.ask(turn, words, final=True, settled=True)
         else:
-            self._emit(e.Failure(at, "frontend", f"{self.parts.frontend.name} {CANT_READ}"))
+            self._emit(e.Failure(at, "frontend", CANT_READ.format(self.parts.frontend.name)))
 
     def allow(self, *, always: bool = False) -> None:
         """Allows the tool calls that wait for the user's consent; the user's turn that says so is written.

@@ -3,6 +3,7 @@
 import ast
 import functools
 import importlib.util
+import json
 import re
 import shutil
 import xml.etree.ElementTree as ElementTree
@@ -13,6 +14,9 @@ import pytest
 
 import app.backend
 import app.frontend
+import core_sentences
+from app.audio.devices import messages
+from app.gui.design.sentences import Sentences, filled
 from app.settings.declarations import declaration, declarations
 from tests.support.child import run_python
 
@@ -167,3 +171,61 @@ def test_the_files_hold_no_places(tool: ModuleType) -> None:
     for path in tool.languages():
         text = path.read_text("utf-8")
         assert "<location " not in text and str(ROOT) not in text
+
+
+@pytest.fixture(scope="module")
+def german() -> Sentences:
+    return Sentences(core_sentences.load(core_sentences.FOLDER / "core_de.json"))
+
+
+def test_each_sentence_of_the_core_is_translated_with_its_values(german: Sentences) -> None:
+    table = core_sentences.load(core_sentences.FOLDER / "core_de.json")
+    values = {str(number): f"Xy{number}zzy" for number in range(1, 9)}
+    wrong = [
+        found
+        for template in core_sentences.collected()[0]
+        if (found := german.translate(filled(template, values))) != filled(table[template], values)
+    ]
+    assert not wrong, "\n".join(wrong)
+    assert len(table) > 600
+
+
+def test_parts_of_a_text_are_translated_where_they_are_known(german: Sentences) -> None:
+    refused = "OpenAI refuses the API key. Check the key, or choose another model."
+    abgelehnt = "OpenAI lehnt den API-Schlüssel ab. Prüfe den Schlüssel, oder wähle ein anderes Modell."
+    assert german.translate(f"{refused} The built-in model answers meanwhile.") == (
+        f"{abgelehnt} Solange antwortet das eingebaute Modell."
+    )
+    assert german.translate(f"The comparison model: {refused}") == f"Vergleichsmodell: {abgelehnt}"
+    assert german.translate(f"Ein deutscher Satz. {refused}\nOverheard: “yes”.") == (
+        f"Ein deutscher Satz. {abgelehnt}\nOverheard: “yes”."
+    )
+    lost = messages.lost("microphone", "Blue, the 2nd.").sentence
+    assert german.translate(lost).startswith("Mikrofon „Blue, the 2nd.“ ist nicht mehr da, und")
+    assert "du wirst nicht gehört" in german.translate(lost)
+    unknown = "There is no voice called “x”. There are: “Anna”, “Ben”."
+    assert german.translate(unknown) == "Es gibt keine Stimme „x“. Es gibt: „Anna“, „Ben“."
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Ollama", "Errno 28: no space left. Sorry", "What is the capital of Sweden?", "x. " * 2_000]
+)
+def test_what_is_not_from_the_core_stays_as_it_is(german: Sentences, text: str) -> None:
+    assert german.translate(text) == text
+
+
+def test_a_core_sentence_without_translation_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = core_sentences.load(core_sentences.FOLDER / "core_de.json")
+    del table["The conversation has ended."]
+    table |= {"{1} takes no key.": "Kein Schlüssel.", "This was said once.": "Das wurde einmal gesagt."}
+    (tmp_path / "core_de.json").write_text(json.dumps(table), "utf-8")
+    monkeypatch.setattr(core_sentences, "FOLDER", tmp_path)
+    wrong = [
+        "core_de.json: “The conversation has ended.” (app/demo/side.py) is not translated.",
+        "core_de.json: “Kein Schlüssel.” doesn't have the placeholders of “{1} takes no key.”.",
+        "core_de.json: “This was said once.” is no longer in the source.",
+    ]
+    assert core_sentences.check() == wrong
+    assert core_sentences.update() == wrong
+    updated = core_sentences.load(tmp_path / "core_de.json")
+    assert updated["The conversation has ended."] == "" and "This was said once." not in updated

@@ -12,6 +12,7 @@ from app.conversation.record.record import Change
 from app.gui.controllers.context import WindowContext
 from app.gui.controllers.dialogs import Dialogs
 from app.gui.controllers.panels import Panels
+from app.gui.design.sentences import in_window_language
 from app.gui.models.frontend_bar import FrontEndBar
 from app.gui.models.model_lists import ModelLists
 from app.gui.shell.message_row import Offer
@@ -121,7 +122,9 @@ class SessionMessages(QObject):
         sentence, secondary, offers = refusal.sentence, refusal.part == "secondary", list[Offer]()
         if refusal.choice is not None and refusal.fixable:
             offers = self._for_backend(refusal.choice, secondary=secondary)
-            sentence = self.tr("The comparison model: {0}").format(sentence) if secondary else sentence
+            sentence = (
+                self.tr("The comparison model: {0}").format(in_window_language(sentence)) if secondary else sentence
+            )
         topic = "" if refusal.part == "tools" else COMPARISON if secondary else DRIVER
         self._messages.say(sentence, *offers, topic=topic)
 

@@ -18,6 +18,7 @@ from app.demo.service import DemoService
 from app.gui.demo.screen import DemoScreen
 from app.gui.demo.visitor import Visitor
 from app.gui.design.motion import timer
+from app.gui.design.sentences import in_window_language
 from app.gui.state.background_tasks import log_fault
 from app.session.control import SessionChoice, UserError
 
@@ -226,7 +227,7 @@ class DemoCourse(QObject):
                 self.pairs.append(await record_pair(self.service, self.offer, self.place, questions[number], first))
             self.show_models("")
         except UserError as error:
-            self.show_models(str(error))
+            self.show_models(in_window_language(str(error)))
             self.failed.emit(str(error))
 
     def show_models(self, progress: str | None = None) -> None:

@@ -13,6 +13,7 @@ from app.demo.base import DemoFigure, DemoQuestion, choice_of
 from app.demo.record import record_take
 from app.demo.side import SideState
 from app.gui.design.motion import timer
+from app.gui.design.sentences import in_window_language
 from app.gui.state.background_tasks import log_fault
 from app.gui.state.session_manager import SessionManager
 from app.gui.state.session_model import SessionModel
@@ -116,7 +117,7 @@ class Visitor(QObject):
     def _show_refusal(self, before: SessionState, after: SessionState) -> None:
         for refusal in after.refused:
             if refusal not in before.refused:
-                self._screen.headline.show_text(refusal.sentence)
+                self._screen.headline.show_text(in_window_language(refusal.sentence))
 
     def _settle(self, choice: BackendChoice) -> None:
         choices = [backend.choice for backend in self._course.offer.backends]

@@ -15,6 +15,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QFontMetricsF, QKeySequen
 from PySide6.QtGui import Qt as Guesses
 from PySide6.QtWidgets import QAbstractButton, QLabel, QToolTip, QWidget
 
+from app.gui.design.sentences import in_window_language
 from app.untrusted.text import one_line
 
 LONGEST_LABEL = 20_000
@@ -47,8 +48,8 @@ class PlainLabel(QLabel):
         super().setText(shortened(text, LONGEST_LABEL))
 
     def say(self, sentence: str) -> None:
-        """Shows a message, or hides the label if `sentence` is empty."""
-        self.setText(sentence)
+        """Shows a message in the window's language, or hides the label if `sentence` is empty."""
+        self.setText(in_window_language(sentence))
         self.setVisible(bool(sentence))
 
 
@@ -65,8 +66,11 @@ class LegendLabel(QLabel):
 
 
 def tip(text: str, *, wrap: bool = False) -> str:
-    """Returns a tooltip string that Qt displays as the literal `text`. `wrap` enables word wrap."""
-    text = shortened(text, LONGEST_TIP)
+    """Returns a tooltip string that Qt displays as the literal `text`, in the window's language.
+
+    `wrap` enables word wrap.
+    """
+    text = shortened(in_window_language(text), LONGEST_TIP)
     if not text:
         return ""
     if not wrap and not Guesses.mightBeRichText(text):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from app.gui.design.sentences import in_window_language
 from app.gui.models.downloads import ModelsController
 from app.gui.models.model_lists import ModelLists
 from app.gui.widgets.buttons import LinkButton
@@ -59,7 +60,7 @@ class ModelOffer(QWidget):
 
     def _failed(self, sentence: str) -> None:
         self._show()
-        self.words.setText(sentence)
+        self.words.setText(in_window_language(sentence))
 
     def _show(self) -> None:
         view = self._view

@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject
 
 from app.conversation.events import SpeechRule
 from app.gui.design.model_look import model_words
+from app.gui.design.sentences import in_window_language
 from app.gui.inspector.activity import Activity
 from app.gui.inspector.layout import Lane
 from app.gui.inspector.things import Answer, Fed, Partial, RequestBar, Swap, Taken, Thing, Trouble, UserTurn
@@ -81,7 +82,7 @@ class TimelineWords(QObject):
                     "skipped": self.tr("{0}: updates skipped because speech recognition fell behind: {1}"),
                     "failure": self.tr("{0}: {2}"),
                 }[thing.what]
-                return words.format(at, max(1, round(thing.amount)), thing.sentence)
+                return words.format(at, max(1, round(thing.amount)), in_window_language(thing.sentence))
 
     def _turn(self, turn: UserTurn, start: str) -> str:
         if turn.backchannel:

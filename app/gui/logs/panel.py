@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from app.diagnostics.logs import Log
 from app.gui.design.motion import timer
 from app.gui.design.plain import PlainLabel
+from app.gui.design.sentences import in_window_language
 from app.gui.logs.table_model import LogTable, full_text
 from app.gui.logs.view import LogView
 from app.gui.state.background_tasks import BackgroundTasks
@@ -156,7 +157,7 @@ class LogPanel(Panel):
 
     def _on_diagnosis_failed(self, sentence: str) -> None:
         self.diagnostics_button.setEnabled(True)
-        self.answer.setText(sentence)
+        self.answer.setText(in_window_language(sentence))
 
     def _open_folder(self) -> None:
         folder = self._source.folder

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QComboBox, QCompleter, QGridLayout, QLineEdit, QWi
 
 from app.gui.design.icons import IconButton
 from app.gui.design.plain import set_tip
+from app.gui.design.sentences import in_window_language
 from app.gui.models.model_lists import ModelLists
 from app.gui.state.choice import LOCATED, MODELLED
 from app.gui.widgets.form import grid, label_of
@@ -75,7 +76,7 @@ class ModelField(QComboBox):
         """Updates the tooltips with the number of models or the state of the fetch, including any error."""
         busy, trouble, number = self._lists.busy(choice), self._lists.trouble(choice), self.count()
         if trouble:
-            state = self.tr("The list of models could not be fetched: {0}").format(trouble)
+            state = self.tr("The list of models could not be fetched: {0}").format(in_window_language(trouble))
         elif busy:
             state = self.tr("The list of models is being fetched.")
         elif not number:

@@ -14,6 +14,7 @@ from app.gui.design.fonts import embolden, set_size
 from app.gui.design.icons import IconButton, paint_icon
 from app.gui.design.look import Dressed, draw_rounded
 from app.gui.design.plain import PlainLabel, named, set_tip
+from app.gui.design.sentences import in_window_language
 from app.gui.design.theme import tokens
 from app.gui.widgets.form import add_items, progress_bar, push_button, row, set_share
 from app.gui.widgets.lists import PickList
@@ -188,7 +189,7 @@ class LocalCard(Boxed):
     def show_progress(self, words: str, share: float) -> None:
         """Shows how far the download is."""
         set_share(self.bar, share)
-        self.progress.setText(words)
+        self.progress.setText(in_window_language(words))
 
     def mark(self, chosen: bool) -> None:
         """Draws the card in the accent colour if it is the `chosen` one."""

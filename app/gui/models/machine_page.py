@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.gui.design.icons import icon
 from app.gui.design.plain import PlainLabel, set_tip
+from app.gui.design.sentences import in_window_language
 from app.gui.design.theme import tokens
 from app.gui.models.downloads import GraphicsController
 from app.gui.state.background_tasks import BackgroundTasks
@@ -90,13 +91,13 @@ class GraphicsStrip(Boxed):
 
     def _show_offer(self, offer: GraphicsOffer) -> None:
         if self._trouble:
-            words, note = self._trouble, self.tr("KAME keeps using the built-in voice.")
+            words, note = in_window_language(self._trouble), self.tr("KAME keeps using the built-in voice.")
         elif self._installed:
             words, note = self.tr("What the graphics card needs is installed."), self.tr("Restart KAME to use it.")
         elif offer.state == "by hand":
-            words, note = offer.sentence, self.tr("Type in a terminal: {0}").format(offer.command)
+            words, note = in_window_language(offer.sentence), self.tr("Type in a terminal: {0}").format(offer.command)
         else:
-            words = f"{offer.sentence} {self._size_of(offer)}"
+            words = f"{in_window_language(offer.sentence)} {self._size_of(offer)}"
             note = self.tr("Until then KAME uses the built-in voice.")
         self.words.setText(words)
         self.note.setText(note)
@@ -131,7 +132,7 @@ class GraphicsStrip(Boxed):
         if share >= 0:
             set_share(self.bar, share)
         if not self._stopping:
-            self.words.setText(words)
+            self.words.setText(in_window_language(words))
         if self.isHidden():
             self._show()
 
@@ -216,7 +217,7 @@ class MachinePage(QWidget):
             self.check()
 
     def _report(self, words: str, share: float) -> None:
-        self.progress.setText(words)
+        self.progress.setText(in_window_language(words))
         set_share(self.bar, share)
 
     def _found(self, view: MachineView) -> None:
@@ -236,11 +237,12 @@ class MachinePage(QWidget):
         self._row_widgets = []
         for line, finding in enumerate(view.findings):
             mark, topic = Mark(finding.state, self), names[finding.topic]
-            name = f"{topic}, {mark.accessibleName()}: {finding.sentence}"
-            for column, widget in enumerate((mark, bold(topic, self), wrapped(self, name, finding.sentence))):
+            sentence = in_window_language(finding.sentence)
+            name = f"{topic}, {mark.accessibleName()}: {sentence}"
+            for column, widget in enumerate((mark, bold(topic, self), wrapped(self, name, sentence))):
                 self.rows.addWidget(widget, line, column, Qt.AlignmentFlag.AlignTop)
                 self._row_widgets.append(widget)
-        self.advice.setText(view.advice)
+        self.advice.setText(in_window_language(view.advice))
         self.graphics.show_offer(view.graphics)
         self._show(busy=False)
         self.found.emit(view)

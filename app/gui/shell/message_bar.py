@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.gui.design.sentences import in_window_language
 from app.gui.shell.message_row import Level, MessageRow, Offer, reading_ms
 from app.gui.widgets.form import column
 
@@ -41,13 +42,14 @@ class MessageBar(QWidget):
     ) -> None:
         """Shows a message, unless it is a notice and the bar is full of more important messages.
 
-        - `sentence`: the text of the message
+        - `sentence`: the text of the message; one of the core's is shown in the window's language
         - `offers`: its buttons
         - `topic`: if given, the message replaces any other with the same topic
         - `level`: see `Level`
         - `private`: whether the text may reveal part of a conversation, such as its title; if so, it isn't logged
         """
         _log.info("told the user: %s", "(part of a conversation)" if private else sentence)
+        sentence = in_window_language(sentence)
         for row in self.rows:
             if (row.sentence, row.topic) == (sentence, topic):
                 if _RANKS[level] > _RANKS[row.level]:

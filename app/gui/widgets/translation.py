@@ -11,6 +11,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
+from app.gui.design.sentences import use_sentences
 from app.platform.installation import resource
 from app.settings.setting import tr
 
@@ -62,7 +63,7 @@ def install_translations(app: QCoreApplication, locale: QLocale | None = None, f
     """Installs the translation for the first of the user's languages that has one, and returns its name.
 
     - `locale`: supplies the languages in order of preference; None for the system's locale
-    - `folder`: contains the files `kame_<language>.qm`; None for the app's own folder
+    - `folder`: contains the files `kame_<language>.qm` and `core_<language>.json`; None for the app's own folder
 
     Must be called before creating any widget, since existing text isn't updated. Never raises; falls back to English.
     Replaces translations installed by earlier calls.
@@ -70,6 +71,7 @@ def install_translations(app: QCoreApplication, locale: QLocale | None = None, f
     for before in app.findChildren(QTranslator):
         app.removeTranslator(before)
         before.deleteLater()
+    use_sentences(None)
     folder = folder or resource("translations")
     for language in (locale or QLocale.system()).uiLanguages():
         name = language.replace("-", "_")
@@ -87,5 +89,6 @@ def install_translations(app: QCoreApplication, locale: QLocale | None = None, f
         if qts.load(QLocale(language), "qtbase", "_", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)):
             app.installTranslator(qts)
         app.installTranslator(words)
+        use_sentences(folder / f"core_{name}.json")
         return name
     return SOURCE_LANGUAGE

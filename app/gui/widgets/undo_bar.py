@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QBoxLayout, QToolButton, QWidget
 from app.gui.design.look import Look, blend, draw_rounded, painter_on
 from app.gui.design.motion import timer
 from app.gui.design.plain import OnClick, named
+from app.gui.design.sentences import in_window_language
 from app.gui.widgets.form import add_items, row, wrapped
 
 UNDO_MS = 10_000
@@ -53,6 +54,7 @@ class NoteBox(QWidget):
 
     def say(self, sentence: str) -> None:
         """Shows a message and announces it to screen readers. An empty `sentence` hides the box."""
+        sentence = in_window_language(sentence)
         news = bool(sentence) and sentence != self.sentence
         self.label.setText(sentence)
         self.setAccessibleName(sentence)

@@ -18,6 +18,8 @@ from contextlib import asynccontextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 
+import httpx
+import openai
 import pytest
 from PySide6.QtCore import QAbstractListModel, QCoreApplication, QEvent, QLocale, Qt
 from PySide6.QtGui import QAction
@@ -36,6 +38,8 @@ from PySide6.QtWidgets import (
 
 import app.frontend
 import translations
+from app.audio.devices import messages
+from app.backend.openai_faults import ServerInfo, explain
 from app.conversation import events as e
 from app.demo.base import DemoFigure, DemoResult
 from app.demo.side import SideState
@@ -384,6 +388,33 @@ async def test_nothing_seen_is_left_in_english(in_english: QApplication, languag
         open_all(window)
         await asyncio.sleep(0.2)
         assert not (left := english(window)), "\n".join(left)
+
+
+async def test_errors_of_the_core_are_shown_in_german(in_english: QApplication) -> None:
+    use_language(in_english, "de")
+    server = ServerInfo("OpenAI", "OpenAI", "gpt", has_key=True, known=True)
+    answer = httpx.Response(401, request=httpx.Request("POST", "https://api.openai.com/v1"))
+    key = explain(openai.AuthenticationError("Incorrect API key", response=answer, body=None), server)
+    gone = messages.lost("microphone", "Blue Yeti")
+    full = (
+        "The recording has stopped: no space left on device. The conversation continues, and what was recorded up to "
+    )
+    full += "here is kept in /home/me. Make room there, and record again."
+    async with talking() as window:
+        say(
+            window,
+            e.Failure(1.0, "backend", str(key), about="backend"),
+            e.DeviceChanged(2.0, gone.kind, gone.change, gone.name, gone.sentence),
+            e.Failure(3.0, "recorder", full),
+        )
+        assert window.messages.sentences() == [
+            "OpenAI lehnt den API-Schlüssel ab. Prüfe den Schlüssel, oder wähle ein anderes Modell.",
+            "Mikrofon „Blue Yeti“ ist nicht mehr da, und es gibt keinen Ersatz; du wirst nicht gehört. Schließ eines "
+            "an, oder erlaube der App in den Datenschutzeinstellungen des Systems den Zugriff; das Gespräch geht dann "
+            "von selbst weiter.",
+            "Die Aufnahme hat aufgehört: no space left on device. Das Gespräch geht weiter, und was bis hierher "
+            "aufgenommen wurde, liegt in /home/me. Schaffe dort Platz, und nimm wieder auf.",
+        ]
 
 
 def demo(parent: QWidget) -> Iterator[DemoScreen]:
