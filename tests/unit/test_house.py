@@ -12,6 +12,7 @@ import pytest
 from app.settings.declarations import Settings, declarations
 
 ROOT = Path(__file__).resolve().parents[2]
+GUIDES = ROOT / "resources" / "guide"
 PAGES = [ROOT / "app" / "README.md", *sorted((ROOT / "app").rglob("*/README.md")), ROOT / "tests" / "README.md"]
 
 
@@ -146,6 +147,19 @@ def guide() -> ModuleType:
 
 def test_the_guide_holds_the_present_tables(guide: ModuleType) -> None:
     assert guide.main(["--check"]) == 0
+
+
+def test_the_german_guide_has_the_parts_of_the_english_one() -> None:
+    english, german = (
+        [
+            found[1] or found[2] or found[3] or found[4]
+            for found in re.finditer(
+                r"^(#+ )|^(\| (?:--- \| )?)|^(- )|\]\((\S+)\)$", (GUIDES / name).read_text("utf-8"), re.M
+            )
+        ]
+        for name in ("guide.md", "guide_de.md")
+    )
+    assert english == german and len(english) > 100
 
 
 def test_the_tables_name_every_setting(guide: ModuleType) -> None:

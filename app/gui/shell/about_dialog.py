@@ -22,6 +22,7 @@ from app.gui.design.look import Dressed
 from app.gui.design.plain import PlainLabel, named
 from app.gui.widgets.form import add_items, column, row, wrapped
 from app.gui.widgets.panel import Panel, Quiet
+from app.gui.widgets.translation import window_language
 from app.platform.installation import installed, resource
 from app.services.bill_of_materials import read_bill
 
@@ -58,13 +59,14 @@ class _Page(QTextBrowser):
 
 
 class GuideDialog(Panel):
-    """Pictures are shown where they are installed."""
+    """Shows the guide in the window's language, or in English. Pictures are shown where they are installed."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.set_panel_title(self.tr("Guide"))
         self.page = _Page(self.tr("Guide"), self)
-        path = resource("guide", "guide.md")
+        path = resource("guide", f"guide_{window_language()}.md")
+        path = path if path.is_file() else resource("guide", "guide.md")
         self.page.document().setBaseUrl(QUrl.fromLocalFile(str(path.parent) + "/"))
         text = COMMENT.sub("", path.read_text("utf-8"))
         text = PICTURE.sub(lambda found: found[0] if (path.parent / found[1]).is_file() else "", text)

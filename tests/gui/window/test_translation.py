@@ -21,7 +21,7 @@ from pathlib import Path
 import httpx
 import openai
 import pytest
-from PySide6.QtCore import QAbstractListModel, QCoreApplication, QEvent, QLocale, Qt
+from PySide6.QtCore import QAbstractListModel, QCoreApplication, QEvent, QLocale, QPoint, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -415,6 +415,19 @@ async def test_errors_of_the_core_are_shown_in_german(in_english: QApplication) 
             "Die Aufnahme hat aufgehört: no space left on device. Das Gespräch geht weiter, und was bis hierher "
             "aufgenommen wurde, liegt in /home/me. Schaffe dort Platz, und nimm wieder auf.",
         ]
+
+
+async def test_the_guide_is_shown_in_german(in_english: QApplication) -> None:
+    use_language(in_english, "de")
+    async with shown(FakeFactory()) as window:
+        window.panels.open_guide()
+        guide = window.panels.guide
+        assert guide is not None
+        chapters = [guide.contents.item(row).text() for row in range(guide.contents.count())]
+        assert chapters[:2] == ["Sprechen", "Das Orakel"] and len(chapters) == 11
+        guide.contents.setCurrentRow(chapters.index("Modelle"))
+        first = guide.page.cursorForPosition(guide.page.viewport().rect().topLeft() + QPoint(20, 24))
+        assert first.block().text() == "Modelle"
 
 
 def demo(parent: QWidget) -> Iterator[DemoScreen]:

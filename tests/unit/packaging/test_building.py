@@ -172,8 +172,8 @@ def test_the_wheel_contains_the_resources_where_the_app_finds_them(built, tmp_pa
     archive.extractall(tmp_path)
     wanted = tuple(
         (
-            "licences.md bom.json prices.json icons/kame.svg bench/facts/016.ogg guide/guide.md "
-            "screenshots/window.png locks/models.txt voices/af_heart.f16"
+            "licences.md bom.json prices.json icons/kame.svg bench/facts/016.ogg guide/guide.md guide/guide_de.md "
+            "translations/core_de.json screenshots/window.png locks/models.txt voices/af_heart.f16"
         ).split()
     )
     code = (
