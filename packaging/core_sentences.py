@@ -28,12 +28,23 @@ FOLDER = ROOT / "resources" / "translations"
 ELSEWHERE = ("gui/", "cli/", "research/", "conversation/languages/")
 """Parts of `app` whose sentences Qt translates, or which the window never shows."""
 
+SETUP = ("card", "card_commands", "environment", "problems", "provision")
+"""Modules of `packaging/installation` that set up a graphics card, whose messages the window shows."""
+
 OMITTED: dict[str, tuple[str, ...]] = {
     # Printed in a terminal only.
     "platform/display.py": (),
     "platform/single_instance.py": (),
     "services/doctor.py": (),
     "services/frame_bench.py": (),
+    "installation/environment.py": ("No Python", "KAME Desktop needs", "{1}, then run"),
+    "installation/card_commands.py": (
+        "An {1}",
+        "A {1}",
+        "Nothing is installed",
+        "What the graphics card needed",
+        "What was",
+    ),
     # Sent to other machines and shown in the server's terminal.
     "server/admission.py": (),
     "server/connection.py": (),
@@ -99,8 +110,9 @@ def files() -> list[Path]:
 def collected() -> tuple[dict[str, str], frozenset[str]]:
     """Returns the templates that need a translation, each with its module, and all other templates of the core."""
     needed, others = dict[str, str](), set[str]()
-    for path in sorted((ROOT / "app").rglob("*.py")):
-        module = path.relative_to(ROOT / "app").as_posix()
+    setup = ((ROOT / "packaging" / "installation" / f"{name}.py", f"installation/{name}.py") for name in SETUP)
+    core = ((path, path.relative_to(ROOT / "app").as_posix()) for path in sorted((ROOT / "app").rglob("*.py")))
+    for path, module in (*core, *setup):
         if module.startswith(ELSEWHERE):
             continue
         for template in templates_in(ast.parse(path.read_text("utf-8"))):
@@ -183,7 +195,7 @@ def check() -> list[str]:
     for path in files():
         table = load(path)
         wrong += [
-            f"{path.name}: “{template}” (app/{module}) is not translated."
+            f"{path.name}: “{template}” ({module}) is not translated."
             for template, module in collected()[0].items()
             if not table.get(template)
         ]

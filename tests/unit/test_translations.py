@@ -221,7 +221,7 @@ def test_a_core_sentence_without_translation_is_listed(tmp_path: Path, monkeypat
     (tmp_path / "core_de.json").write_text(json.dumps(table), "utf-8")
     monkeypatch.setattr(core_sentences, "FOLDER", tmp_path)
     wrong = [
-        "core_de.json: “The conversation has ended.” (app/demo/side.py) is not translated.",
+        "core_de.json: “The conversation has ended.” (demo/side.py) is not translated.",
         "core_de.json: “Kein Schlüssel.” doesn't have the placeholders of “{1} takes no key.”.",
         "core_de.json: “This was said once.” is no longer in the source.",
     ]

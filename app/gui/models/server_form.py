@@ -102,9 +102,7 @@ class KeyBox(QObject):
         """Looks up the saved key in the background and shows where it is stored."""
         if self._view is not None and may_have_key(self._view):
             choice = self._choice()
-            self._background.run(
-                self, FIND, lambda: self._service.key_place(choice), self._show_place, self.words.setText
-            )
+            self._background.run(self, FIND, lambda: self._service.key_place(choice), self._show_place, self.words.say)
 
     def save(self, then: Callable[[], None] = lambda: None) -> None:
         """Saves the typed key in the background and calls `then` on success. No-op if the field is empty."""
