@@ -45,10 +45,9 @@ OMITTED: dict[str, tuple[str, ...]] = {
         "What the graphics card needed",
         "What was",
     ),
-    # Sent to other machines and shown in the server's terminal.
+    "server/server.py": ("A client", "A conversation", "It cost", "The conversation is over"),
+    # Sent to programs on other machines.
     "server/admission.py": (),
-    "server/connection.py": (),
-    "server/server.py": (),
     # Read by the language model.
     "backend/embedded_models.py": ("You answer",),
     "backend/tool_calls.py": (),

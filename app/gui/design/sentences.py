@@ -85,10 +85,13 @@ class Sentences:
     def _whole(self, sentence: str) -> tuple[int, str]:
         """Returns the same for a text that one template matches as a whole, with or without its period."""
         known, translated = self._matched(sentence)
-        if known or not sentence.endswith("."):
+        if known or not sentence:
             return known, translated
-        known, translated = self._matched(sentence[:-1])
-        return known, f"{translated}."
+        if sentence.endswith("."):
+            known, translated = self._matched(sentence[:-1])
+            return known, f"{translated}."
+        known, translated = self._matched(f"{sentence}.")
+        return known, translated.removesuffix(".")
 
     def _matched(self, sentence: str) -> tuple[int, str]:
         best = 0, sentence
