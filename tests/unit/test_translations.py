@@ -208,7 +208,15 @@ def test_parts_of_a_text_are_translated_where_they_are_known(german: Sentences) 
 
 
 @pytest.mark.parametrize(
-    "text", ["", "Ollama", "Errno 28: no space left. Sorry", "What is the capital of Sweden?", "x. " * 2_000]
+    "text",
+    [
+        "",
+        "Ollama",
+        "Errno 28: no space left. Sorry",
+        "What is the capital of Sweden?",
+        "x. " * 2_000,
+        "x (" * 400 + ")" * 400,
+    ],
 )
 def test_what_is_not_from_the_core_stays_as_it_is(german: Sentences, text: str) -> None:
     assert german.translate(text) == text

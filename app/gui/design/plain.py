@@ -66,11 +66,8 @@ class LegendLabel(QLabel):
 
 
 def tip(text: str, *, wrap: bool = False) -> str:
-    """Returns a tooltip string that Qt displays as the literal `text`, in the window's language.
-
-    `wrap` enables word wrap.
-    """
-    text = shortened(in_window_language(text), LONGEST_TIP)
+    """Returns a tooltip string that Qt displays as the literal `text`. `wrap` enables word wrap."""
+    text = shortened(text, LONGEST_TIP)
     if not text:
         return ""
     if not wrap and not Guesses.mightBeRichText(text):

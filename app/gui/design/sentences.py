@@ -7,6 +7,7 @@ Names, numbers and the texts of other programs stay as they are, and so does wha
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 import re
@@ -15,10 +16,12 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 PLACEHOLDER = re.compile(r"\{(\d+)\}")
-LONGEST = 4_000
+LONGEST = 2_000
 """Longer texts aren't translated."""
-MOST_PARTS = 24
-"""Maximum number of sentences that are translated as parts of a text."""
+MOST_PARTS, MOST_WITHIN = 16, 6
+"""Maximum number of sentences that are translated as parts of a text, and of what fills a placeholder."""
+DEEPEST = 3
+"""How deep sentences are translated that fill placeholders of others. A server's text may look like many levels."""
 QUOTED = "“{1}”"
 """The template of a name in quotation marks."""
 _QUOTES = re.compile("“([^“”]*)”")
@@ -66,34 +69,35 @@ class Sentences:
 
     def translate(self, text: str) -> str:
         """Returns a text with the sentences translated that a template matches."""
-        return self._in_parts(text)[1] if len(text) <= LONGEST else text
+        return self._in_parts(text, DEEPEST)[1] if len(text) <= LONGEST else text
 
-    def _find_parts(self, text: str) -> tuple[int, str]:
+    def _find_parts(self, text: str, depth: int) -> tuple[int, str]:
         """Returns how much of a text of one or more sentences is known, in letters, and its translation."""
-        breaks = [found.span() for found in _BREAK.finditer(text)][:MOST_PARTS]
+        most = MOST_PARTS if depth == DEEPEST else MOST_WITHIN
+        breaks = [found.span() for found in itertools.islice(_BREAK.finditer(text), most - 1)]
         starts, ends = [0, *(end for _, end in breaks)], [*(start for start, _ in breaks), len(text)]
         best = [(0, "")]  # for the text before each of the starts
         for last, end in enumerate(ends):
             options = []
             for first in range(last, -1, -1):
-                weight, translated = self._whole(text[starts[first] : end])
+                weight, translated = self._whole(text[starts[first] : end], depth)
                 following = text[end : starts[last + 1]] if last + 1 < len(starts) else ""
                 options.append((best[first][0] + weight, best[first][1] + translated + following))
             best.append(max(options, key=lambda option: option[0]))
         return best[-1]
 
-    def _whole(self, sentence: str) -> tuple[int, str]:
+    def _whole(self, sentence: str, depth: int) -> tuple[int, str]:
         """Returns the same for a text that one template matches as a whole, with or without its period."""
-        known, translated = self._matched(sentence)
+        known, translated = self._matched(sentence, depth)
         if known or not sentence:
             return known, translated
         if sentence.endswith("."):
-            known, translated = self._matched(sentence[:-1])
+            known, translated = self._matched(sentence[:-1], depth)
             return known, f"{translated}."
-        known, translated = self._matched(f"{sentence}.")
+        known, translated = self._matched(f"{sentence}.", depth)
         return known, translated.removesuffix(".")
 
-    def _matched(self, sentence: str) -> tuple[int, str]:
+    def _matched(self, sentence: str, depth: int) -> tuple[int, str]:
         best = 0, sentence
         for head, tail, longest, weight, template, text in self._entries:
             if not (sentence.startswith(head) and sentence.endswith(tail) and longest in sentence):
@@ -101,16 +105,16 @@ class Sentences:
             found = pattern_of(template).fullmatch(sentence)
             if found is None:
                 continue
-            values = {name[1:]: self._value(value) for name, value in found.groupdict().items()}
+            values = {name[1:]: self._value(value, depth) for name, value in found.groupdict().items()}
             known = weight + sum(value[0] for value in values.values())
             if known > best[0]:
                 best = known, filled(text, {name: value[1] for name, value in values.items()})
         return best
 
-    def _value(self, value: str) -> tuple[int, str]:
+    def _value(self, value: str, depth: int) -> tuple[int, str]:
         """Returns the same for what fills a placeholder: a sentence, a part of one, or what stays as it is."""
         inner = value.strip()
-        known, translated = self._in_parts(inner) if inner else (0, "")
+        known, translated = self._in_parts(inner, depth - 1) if inner and depth else (0, "")
         if known:
             return known, value.replace(inner, translated)
         return 0, _QUOTES.sub(lambda quote: filled(self._quoted, {"1": quote[1]}), value)

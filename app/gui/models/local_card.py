@@ -70,7 +70,7 @@ class Badge(Dressed, PlainLabel):
         """Shows a word, with a tooltip; hides the badge if it is empty."""
         self.tone = tone
         self.say(word)
-        set_tip(self, tip, wrap=True)
+        set_tip(self, in_window_language(tip), wrap=True)
         self._dress()
         self.update()
 
