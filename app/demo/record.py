@@ -76,10 +76,15 @@ class Pair:
     began: float
     machine: str = ""
 
+    @property
+    def question(self) -> str:
+        """The words that both sides were asked."""
+        return self.takes["cascade"].question.text
+
     def figure(self) -> DemoFigure:
         """Returns both sides' response times."""
         one, other = self.takes["cascade"], self.takes["tandem"]
-        return DemoFigure(one.question.text, one.heard, other.heard, said=(one.said, other.said))
+        return DemoFigure(self.question, one.heard, other.heard, said=(one.said, other.said))
 
 
 async def record_pair(service: DemoService, offer: DemoOffer, place: int, question: DemoQuestion, first: Side) -> Pair:

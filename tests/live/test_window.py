@@ -30,8 +30,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @contextmanager
-def window(audio: VirtualAudio, display: str, home: Path, **settings: object) -> Iterator[subprocess.Popen]:
-    """The app's window behind its first run, with its settings and its data in `home`."""
+def window(
+    audio: VirtualAudio, display: str, home: Path, *command: str, **settings: object
+) -> Iterator[subprocess.Popen]:
+    """The app's window behind its first run, with its settings, data and logs in `home`."""
     config = home / "config" / "kame-desktop"
     config.mkdir(parents=True)
     (config / "settings.json").write_text(json.dumps({"version": 1, "keep_recordings": True, **settings}))
@@ -43,9 +45,10 @@ def window(audio: VirtualAudio, display: str, home: Path, **settings: object) ->
         "QT_QPA_PLATFORM": "xcb",
         "XDG_CONFIG_HOME": str(home / "config"),
         "XDG_DATA_HOME": str(home / "data"),
+        "XDG_STATE_HOME": str(home / "state"),
     }
     with open(home / "log.txt", "wb") as log:
-        child = subprocess.Popen([sys.executable, "-m", "app"], cwd=ROOT, env=env, stdout=log, stderr=log)
+        child = subprocess.Popen([sys.executable, "-m", "app", *command], cwd=ROOT, env=env, stdout=log, stderr=log)
         try:
             yield child
         finally:

@@ -38,9 +38,13 @@ class Screen:
         """Releases a key."""
         self._do("keyup", key)
 
+    def key(self, key: str) -> None:
+        """Types a key."""
+        self._do("key", key)
+
     def close_window(self) -> None:
         """Quits the app with its shortcut."""
-        self._do("key", "ctrl+q")
+        self.key("ctrl+q")
 
     def shot(self, path: Path) -> None:
         """Writes a picture of the whole screen."""

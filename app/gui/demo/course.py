@@ -6,6 +6,7 @@ A recorded run that comes with the app is played while this machine's own record
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable, Collection, Coroutine
 from typing import Any, Literal
@@ -36,6 +37,9 @@ HOLD_SECONDS = 1.8
 """How long (s) a finished replay stays on screen."""
 IDLE_SECONDS = 60.0
 """How long (s) the demo may be idle before it returns to the start page."""
+
+
+_log = logging.getLogger(__name__)
 
 
 class DemoCourse(QObject):
@@ -142,6 +146,7 @@ class DemoCourse(QObject):
         self._end_step()
         self._touch()
         self.step = step
+        _log.info("demo step: %s", step)
         self.screen.show_step(step)
         if step == "ask":
             self._stop_recording()
@@ -167,15 +172,16 @@ class DemoCourse(QObject):
             self.visitor = None
 
     def _play_next(self) -> None:
-        """Plays a recording that this visitor has not watched, preferably one of this machine; in silence at first."""
+        """Plays the next question that this visitor has not watched, preferably this machine's; in silence at first."""
         shipped, starting, self._replay = self.service.shipped, self.step == "start", None
         if starting and all(pair in self._seen for pair in shipped):
             self._seen = []
-        pairs = [pair for pair in (*(() if starting else self.pairs), *shipped) if pair not in self._seen]
+        seen = {pair.question for pair in self._seen}
+        pairs = [pair for pair in (*(() if starting else self.pairs), *shipped) if pair.question not in seen]
         if pairs:
             self._seen.append(pairs[0])
             replay = Replay(pairs[0])
-            question = self.tr("One question. One model. Who speaks first?") if starting else pairs[0].figure().question
+            question = self.tr("One question. One model. Who speaks first?") if starting else pairs[0].question
             headline = self.tr("Press Enter to start") if starting else ""
             self.screen.show_texts(question, headline, self._note(pairs[0]), pairs[0].backend)
             self._spawn(self._play(replay, aloud=not starting))
@@ -226,6 +232,7 @@ class DemoCourse(QObject):
                 first = SIDES[number % 2]
                 self.pairs.append(await record_pair(self.service, self.offer, self.place, questions[number], first))
             self.show_models("")
+            _log.info("demo recorded")
         except UserError as error:
             self.show_models(in_window_language(str(error)))
             self.failed.emit(str(error))
