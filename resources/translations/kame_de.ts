@@ -3717,6 +3717,10 @@
         <translation>Deine Server</translation>
     </message>
     <message>
+        <source>is coming</source>
+        <translation>kommt gleich</translation>
+    </message>
+    <message>
         <source>needs a key</source>
         <translation>braucht einen Schlüssel</translation>
     </message>

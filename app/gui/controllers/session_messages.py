@@ -29,7 +29,7 @@ class SessionMessages(QObject):
     """Says each of them, with what can be done about it, and removes what has been put right.
 
     - `dialogs`, `panels`, `popover`: open what a message offers
-    - `lists`: learns which places have refused a request
+    - `lists`: learns at which places a request has failed
     - `frontend`: knows whether weights are missing
     - `again`: starts the session again
     """
@@ -106,7 +106,7 @@ class SessionMessages(QObject):
             topic = topic or DRIVER
             if topic == DRIVER:
                 self._failed = fault.choice
-            offers += self._for_backend(fault.choice, secondary=failure.secondary)
+            offers += self._for_backend(fault.choice, failure.sentence, secondary=failure.secondary)
         self._messages.say(failure.sentence, *offers, topic=topic)
 
     def _follow_state(self, before: SessionState, after: SessionState) -> None:
@@ -121,7 +121,7 @@ class SessionMessages(QObject):
     def _say_refusal(self, refusal: Refusal) -> None:
         sentence, secondary, offers = refusal.sentence, refusal.part == "secondary", list[Offer]()
         if refusal.choice is not None and refusal.fixable:
-            offers = self._for_backend(refusal.choice, secondary=secondary)
+            offers = self._for_backend(refusal.choice, sentence, secondary=secondary)
             sentence = (
                 self.tr("The comparison model: {0}").format(in_window_language(sentence)) if secondary else sentence
             )
@@ -131,9 +131,9 @@ class SessionMessages(QObject):
     def _retry(self) -> Offer:
         return Offer(self.tr("Try again"), self._again)
 
-    def _for_backend(self, choice: BackendChoice, *, secondary: bool) -> list[Offer]:
+    def _for_backend(self, choice: BackendChoice, sentence: str, *, secondary: bool) -> list[Offer]:
         """Returns what can be done about a back-end whose key or address may be the cause."""
-        self._lists.refused.add(choice.place)
+        self._lists.note_failure(choice, sentence)
         view, reopen = self._lists.views.get(choice.provider), self._context.manager.reopen
         offers = []
         if self._context.services.backend_service is not None and choice.provider in MODELLED:

@@ -106,6 +106,11 @@ class IconButton(Dressed, QToolButton):
         super().setCheckable(checkable)
         self._dress()
 
+    def leaveEvent(self, event: QEvent) -> None:
+        """Repaints the button, which Qt doesn't if the pointer left it for a menu."""
+        super().leaveEvent(event)
+        self.update()
+
     def _dress(self) -> None:
         shown = tokens()
         wanted = (self.name, f"{shown.scheme} {shown.accent} {self.isCheckable()}")

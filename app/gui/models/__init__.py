@@ -6,7 +6,8 @@ Suggested reading order:
 - `servers.py`: the user's own servers; `model_lists.py`: all places that offer models, their state and their models
 - `favourites.py`: the user's favourite back-ends and their shortcuts
 - `current_model.py`: who answers and who is coming; `model_pill.py`: the button that shows it
-- `model_list.py`, `model_search.py`: the searchable model list; `place_panel.py`: connects to a place in it
+- `model_list.py`, `model_items.py`, `model_search.py`: the searchable model list
+- `place_panel.py`: connects to a place in it
 - `backend_fields.py`: input fields for a back-end's model and server
 - `local_card.py`: the card of a model that runs on this machine
 - `local_models.py`, `server_form.py`, `machine_page.py`: the pages of the "Models and servers" dialog

@@ -11,20 +11,14 @@ from PySide6.QtCore import (
     QModelIndex,
     QPersistentModelIndex,
     QRect,
-    QRectF,
-    QSize,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter
-from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QListView, QStyleOptionViewItem, QWidget
 
-from app.gui.design.fonts import sized
-from app.gui.design.icons import paint_icon
-from app.gui.design.look import draw_rounded, set_ink
-from app.gui.design.model_look import ModelId, known_colour, model_name
-from app.gui.design.plain import LONGEST_NAME, draw_words
-from app.gui.design.theme import tokens
+from app.gui.design.model_look import ModelId, model_name
+from app.gui.models.model_items import PAD_PX, STAR_PX, ModelItems
 from app.gui.models.model_lists import ModelLists, Place
 from app.services.model_service import ModelView
 from app.services.provider_keys import read_address
@@ -35,16 +29,8 @@ SECTIONS: tuple[Section, ...] = ("connect", "chosen", "favourites", "here", "ser
 State = Literal["usable", "keyless", "away", "connect", "download"]
 """What picking a row does: its model answers, or first its key, its address, the connection or the download is needed.
 """
-STATE_ICONS: dict[State, str] = {
-    "keyless": "key",
-    "away": "triangle-alert",
-    "connect": "plus",
-    "download": "download",
-}
 MOST_OF_A_PLACE = 6
 """Maximum number of models listed per place if the search field is empty."""
-ROW_PX, HEADING_PX, PAD_PX, STAR_PX, DOT_PX = 36, 28, 10, 16, 8
-"""Dimensions at the default text size."""
 
 _Index = QModelIndex | QPersistentModelIndex
 _NONE = QModelIndex()
@@ -190,6 +176,8 @@ class ModelListModel(QAbstractListModel):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.rows: list[ModelRow | Section] = []
+        self.coming: BackendChoice | None = None
+        """The choice that has been picked and doesn't answer yet."""
 
     def show(self, rows: Sequence[ModelRow]) -> None:
         """Replaces the rows, which must be sorted by section."""
@@ -214,7 +202,9 @@ class ModelListModel(QAbstractListModel):
         }[section]
 
     def note(self, row: ModelRow) -> str:
-        """Returns what a row's model needs before it can answer; empty for a usable one."""
+        """Returns what a row's model needs before it can answer, or that it is coming; empty for a usable one."""
+        if row.choice == self.coming and row.state != "download":
+            return self.tr("is coming")
         return {
             "usable": "",
             "keyless": self.tr("needs a key"),
@@ -263,7 +253,7 @@ class ModelListView(QListView):
         self.rows = ModelListModel(self)
         self.setModel(self.rows)
         self.setProperty("plain", True)
-        self.setItemDelegate(_Rows(self))
+        self.setItemDelegate(ModelItems(self))
         self.setMouseTracking(True)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -275,12 +265,23 @@ class ModelListView(QListView):
         """Progress text of the running download, shown in the row of the model with the key `busy_key`."""
         self.busy_key = ""
 
-    def highlight_first(self) -> None:
-        """Highlights the current model, or the first one if the current model isn't listed."""
-        models = [(place, row) for place, row in enumerate(self.rows.rows) if isinstance(row, ModelRow)]
-        current = [place for place, row in models if self.is_current(row)]
-        if models:
-            self.setCurrentIndex(self.rows.index(current[0] if current else models[0][0]))
+    def show_rows(self, rows: Sequence[ModelRow], *, keep: bool) -> None:
+        """Replaces the rows, and highlights the current model or the first one; with `keep`, the same as before, where
+        it was.
+        """
+        before, bar = self.rows.row(self.currentIndex()) if keep else None, self.verticalScrollBar()
+        at, top = bar.value(), self.visualRect(self.currentIndex()).top()
+        self.rows.show(rows)
+        places = [place for place, row in enumerate(self.rows.rows) if isinstance(row, ModelRow)]
+        index = self.rows.index(min(places, key=lambda place: self._rank(self.rows.rows[place], before), default=-1))
+        self.setCurrentIndex(index)
+        bar.setValue(bar.value() + self.visualRect(index).top() - top if before is not None and at else 0)
+
+    def _rank(self, row: ModelRow | Section, before: ModelRow | None) -> tuple[bool, ...]:
+        """Returns the order in which rows are highlighted, the first first; `before`: the one that was until now."""
+        assert isinstance(row, ModelRow)
+        same = before is not None and row.choice == before.choice
+        return not (same and before is not None and row.section == before.section), not same, not self.is_current(row)
 
     def is_current(self, row: ModelRow) -> bool:
         """Returns whether a row is that of the current model."""
@@ -324,85 +325,3 @@ class ModelListView(QListView):
             event.ignore()
         else:
             super().keyPressEvent(event)
-
-
-class _Rows(QStyledItemDelegate):
-    """An item delegate that paints headings and model rows."""
-
-    def __init__(self, view: ModelListView) -> None:
-        super().__init__(view)
-        self._view = view
-
-    def _scale(self) -> float:
-        return max(1.0, self._view.fontMetrics().height() / 16)
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
-        high = ROW_PX if self._view.rows.row(index) is not None else HEADING_PX
-        return QSize(0, round(high * self._scale()))
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
-        row = self._view.rows.row(index)
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if row is None:
-            self._paint_heading(painter, option.rect, index)
-        else:
-            self._paint_row(painter, option, index, row)
-        painter.restore()
-
-    def _paint_heading(self, painter: QPainter, rect: QRect, index: _Index) -> None:
-        font = sized(self._view.font(), "caption", QFont.Weight.DemiBold)
-        room, words = rect.adjusted(PAD_PX, 0, -PAD_PX, -4), str(self._view.rows.data(index))
-        draw_words(painter, room, words, QColor(tokens().dim), font, Qt.AlignmentFlag.AlignBottom)
-
-    def _paint_row(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index, row: ModelRow) -> None:
-        shown, view = tokens(), self._view
-        box = QRectF(option.rect).adjusted(2, 1, -2, -1)
-        lit = index == view.currentIndex()
-        hover = bool(option.state & QStyle.StateFlag.State_MouseOver)
-        current = view.is_current(row)
-        if current or lit or hover:
-            draw_rounded(painter, box, shown.radius, fill=QColor(shown.accent_soft if current else shown.hover))
-        if lit and view.hasFocus():
-            draw_rounded(painter, box, shown.radius, inset=0.5, edge=QColor(shown.accent_text))
-        room = option.rect.adjusted(PAD_PX, 0, -PAD_PX, 0)
-        middle = room.center().y() + 0.5
-        dot = QRectF(room.left(), middle - DOT_PX / 2, DOT_PX, DOT_PX)
-        colour = known_colour(*view.model_id(row.choice))
-        if current:
-            paint_icon(painter, "check", QColor(shown.accent_text), dot.adjusted(-4, -4, 4, 4))
-        elif colour is not None:
-            set_ink(painter, fill=colour)
-            painter.drawEllipse(dot)
-        right = self._paint_right(painter, option.rect, row, lit or hover)
-        self._paint_names(
-            painter, QRect(room.left() + DOT_PX + 8, room.top(), right - room.left() - 24, room.height()), row
-        )
-
-    def _paint_right(self, painter: QPainter, rect: QRect, row: ModelRow, lit: bool) -> int:
-        """Paints the star or download icon, and the shortcut or progress. Returns the x at which the name must end."""
-        shown, view = tokens(), self._view
-        star = view.star_box(rect)
-        kept = row.choice in view.favourites
-        if row.state != "usable":
-            paint_icon(painter, STATE_ICONS[row.state], QColor(shown.dim), QRectF(star))
-        elif kept or lit:
-            paint_icon(painter, "star", QColor(shown.accent_text if kept else shown.dim), QRectF(star))
-        words = ", ".join(filter(None, (view.rows.note(row), row.keys)))
-        if row.download and row.download == view.busy_key:
-            words = view.busy_words
-        painter.setFont(sized(view.font(), "caption"))
-        painter.setPen(QColor(shown.dim))
-        wide = QFontMetrics(painter.font()).horizontalAdvance(words)
-        left = star.left() - 10 - wide
-        painter.drawText(QRect(left, rect.top(), wide, rect.height()), Qt.AlignmentFlag.AlignVCenter, words)
-        return left - 8
-
-    def _paint_names(self, painter: QPainter, room: QRect, row: ModelRow) -> None:
-        view, name_font = self._view, self._view.font()
-        wide = min(QFontMetrics(name_font).horizontalAdvance(row.name[:LONGEST_NAME]) + 2, room.width())
-        ink = tokens().text if row.state in ("usable", "connect") else tokens().dim
-        draw_words(painter, room, row.name, QColor(ink), name_font)
-        rest = room.adjusted(wide + 10, 0, 0, 0)
-        if row.detail and rest.width() > 40:
-            draw_words(painter, rest, row.detail, QColor(tokens().dim), sized(view.font(), "caption"))

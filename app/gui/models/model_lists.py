@@ -168,6 +168,13 @@ class ModelLists(QObject):
 
         self._background.run(self, _task(choice), lambda: service.offer(choice, fresh=fresh), found, failed)
 
+    def note_failure(self, choice: BackendChoice, sentence: str) -> None:
+        """Takes in that a request to a place has failed, perhaps for want of a key."""
+        self.refused.add(choice.place)
+        if choice.provider in LOCATED:
+            self._trouble[choice.place] = sentence
+            self.changed.emit(*choice.place)
+
     def put(self, choice: BackendChoice, offer: Offer) -> None:
         """Takes in what a place offers."""
         self._trouble.pop(choice.place, None)

@@ -7,7 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.gui.design.model_look import ModelId
 from app.gui.design.motion import timer
@@ -65,7 +65,7 @@ class ModelSearch(QWidget):
         self.list.model_id = lists.model_id
         self.empty = wrapped(self, text=self.tr("No match. Paste a server's address to connect to it."))
         self.panel = PlacePanel(service, lists, background, self)
-        self._later = timer(self, SEARCH_AFTER_MS, self.refresh)
+        self._later = timer(self, SEARCH_AFTER_MS, lambda: self.refresh(keep=False))
         column(self.field, self.list, self.empty, self.panel, within=self)
         self.field.installEventFilter(self)
         self.field.textChanged.connect(lambda _: self._later.start())
@@ -75,10 +75,9 @@ class ModelSearch(QWidget):
         self.panel.connected.connect(self._connected)
         lists.changed.connect(lambda *_: self.refresh() if self.isVisible() else None)
 
-    def open_with(self, current: BackendChoice, id: ModelId | None = None) -> None:
-        """Clears the search, marks `current`, and fetches the lists of all places that aren't cached.
-
-        `id`: what events call `current`, if its model is known only from there.
+    def open_with(self, current: BackendChoice, id: ModelId | None = None, *, coming: bool = False) -> None:
+        """Clears the search, marks the current model as `show_current` does, and fetches the lists of all places that
+        aren't cached.
         """
         with QSignalBlocker(self.field):
             self.field.clear()
@@ -86,16 +85,18 @@ class ModelSearch(QWidget):
         for place in self._lists.places(self._recall):
             self._lists.ask(place.known, fresh=self._lists.state(place.known) == "away")
         self._lists.look_around()
-        self.show_current(current, id)
+        self.list.current = "", ""  # the highlight shall move to the current one
+        self.show_current(current, id, coming=coming)
 
-    def show_current(self, current: BackendChoice, id: ModelId | None = None) -> None:
-        """Marks the current model."""
-        self._current = current
+    def show_current(self, current: BackendChoice, id: ModelId | None = None, *, coming: bool = False) -> None:
+        """Marks the model that answers. `id`: what events call it. `coming`: whether `current` is to replace it."""
+        before, self._current = self.list.current, current
         self.list.current = id or self._lists.model_id(current)
-        self.refresh()
+        self.list.rows.coming = current if coming else None
+        self.refresh(keep=self.list.current == before)
 
-    def refresh(self) -> None:
-        """Rebuilds the list from the search text, preserving the scroll position."""
+    def refresh(self, *, keep: bool = True) -> None:
+        """Rebuilds the list from the search text. `keep`: whether the highlight stays on its model."""
         view = self.list
         view.favourites = self._favourites.backends
         rows = model_rows(
@@ -103,23 +104,22 @@ class ModelSearch(QWidget):
         )
         if self._plain:
             rows = [row for row in rows if row.section != "download"]
-        at = view.verticalScrollBar().value()
-        view.rows.show(rows)
-        view.highlight_first()
-        view.verticalScrollBar().setValue(at)
+        view.show_rows(rows, keep=keep)
         view.setVisible(bool(rows))
         self.empty.setVisible(not rows and not self.panel.isVisibleTo(self))
         view.setFixedHeight(max(LEAST_LIST_PX, min(MOST_LIST_PX, view.wanted_height())))
+        view.scrollTo(view.currentIndex())
         self.reshaped.emit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handles keys in the search field: Down moves the focus to the list, Enter picks the highlighted model, and
-        Ctrl+D makes it a favourite.
+        """Handles keys in the search field: Down moves the focus to the list and the highlight down, Enter picks the
+        highlighted model, and Ctrl+D makes it a favourite.
         """
         if watched is self.field and event.type() == QEvent.Type.KeyPress:
             assert isinstance(event, QKeyEvent)
             if event.key() == Qt.Key.Key_Down:
                 self.list.setFocus()
+                QApplication.sendEvent(self.list, event)
                 return True
             if event.key() == Qt.Key.Key_D and event.modifiers() == Qt.KeyboardModifier.ControlModifier:
                 self.list.star_current()
@@ -127,14 +127,15 @@ class ModelSearch(QWidget):
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
                 if self._later.isActive():
                     self._later.stop()
-                    self.refresh()
+                    self.refresh(keep=False)
                 if (chosen := self.list.rows.row(self.list.currentIndex())) is not None:
                     self._pick(chosen)
                 return True
         return super().eventFilter(watched, event)
 
     def _pick(self, chosen: ModelRow) -> None:
-        if chosen.state in ("usable", "download"):
+        asked = chosen.state == "away" and self._lists.busy(chosen.choice)  # it may be there again
+        if asked or chosen.state in ("usable", "download"):
             self.picked.emit(chosen)
             return
         self._picked = chosen.choice

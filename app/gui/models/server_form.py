@@ -396,7 +396,7 @@ class ServerForm(QWidget):
         self.answer.say(sentence)
 
     def _test_failed(self, sentence: str) -> None:
-        self._lists.refused.add(self.fields.choice.place)
+        self._lists.note_failure(self.fields.choice, sentence)
         self._tested(sentence)
         self.key_box.find()
 

@@ -74,7 +74,7 @@ class ModelPopover(Popover):
         """Marks the current model."""
         self.favourites.show_backend(self.choice)
         if self.isVisible():
-            self.models.show_current(self.choice, self.current.answers.id)
+            self.models.show_current(self.choice, self.current.answers.id, coming=self.current.coming is not None)
 
     def set_running(self, running: bool) -> None:
         """Sets whether a session runs, which another model may be compared in."""
@@ -100,7 +100,7 @@ class ModelPopover(Popover):
 
     def open_at(self, anchor: QWidget) -> None:
         """Opens the popover at `anchor` with an empty, focused search field."""
-        self.models.open_with(self.choice, self.current.answers.id)
+        self.models.open_with(self.choice, self.current.answers.id, coming=self.current.coming is not None)
         self.set_width(WIDTH_PX)
         super().open_at(anchor)
         self.search.setFocus()

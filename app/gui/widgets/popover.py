@@ -115,7 +115,8 @@ class Popover(QWidget):
             self.place()
         elif event.type() == QEvent.Type.MouseButtonPress and isinstance(watched, QWidget):
             assert isinstance(event, QMouseEvent)
-            inside = watched is self or self.isAncestorOf(watched)
+            # By place, as a click that the clicked widget ignores is passed on to the popover's parents.
+            inside = self.rect().contains(self.mapFromGlobal(event.globalPosition().toPoint()))
             anchor = self._anchor is not None and (watched is self._anchor or self._anchor.isAncestorOf(watched))
             if not inside and not anchor and watched.window() is self.window():
                 self.shut()

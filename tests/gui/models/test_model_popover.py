@@ -163,9 +163,8 @@ def star(window: MainWindow) -> None:
     """Marks the model in use as a favourite, or no longer, by keyboard, and closes the list of models."""
     setup = window.popover
     open_models(window)
-    QTest.keyClick(setup.search, Qt.Key.Key_Down)
-    QTest.keyClick(setup.list, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
-    QTest.keyClick(setup.list, Qt.Key.Key_Escape)
+    QTest.keyClick(setup.search, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(setup.search, Qt.Key.Key_Escape)
     assert not setup.isVisible()
 
 

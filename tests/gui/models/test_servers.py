@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QMenu
 
 from app.conversation import events as e
 from app.gui.models.model_list import ModelRow
@@ -18,7 +19,17 @@ from app.services.provider_keys import read_address
 from app.session.control import BackendChoice, UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeBackendService, FakeFactory
-from tests.gui.helpers import click_model, open_dialog, open_models, say, shown, until, window_and_factory
+from tests.gui.helpers import (
+    click_at,
+    click_model,
+    open_dialog,
+    open_models,
+    press_key,
+    say,
+    shown,
+    until,
+    window_and_factory,
+)
 from tests.gui.models.test_server_form import enter
 
 ONE, TWO = "http://127.0.0.1:8091", "http://127.0.0.1:8092"
@@ -141,6 +152,74 @@ async def test_a_favourite_is_made_with_the_search_field_in_focus() -> None:
         assert window.popover.favourites.backends == (BackendChoice("embedded"),)
 
 
+def highlighted(window: MainWindow) -> tuple[str, str] | None:
+    """The section and the name of the highlighted model."""
+    row = window.popover.list.rows.row(window.popover.list.currentIndex())
+    return (row.section, row.name) if row is not None else None
+
+
+async def test_the_highlight_moves_with_the_first_key_and_stays_on_its_model() -> None:
+    given = service(gate=asyncio.Event())
+    async with shown(FakeFactory(), Settings(), service=given) as window:
+        search, view = window.popover.search, window.popover.list
+        window.servers.add(BackendChoice("compatible", "", ONE))
+        window.popover.favourites.show_backends([BackendChoice("anthropic", "claude-haiku-4-5")])
+        open_models(window)
+        assert highlighted(window) == ("here", "Built-in")
+        await press_key(window, Qt.Key.Key_Down)
+        assert view.hasFocus() and highlighted(window) == ("cloud", "gpt-4.1-mini")
+        for _ in range(2):
+            await press_key(window, Qt.Key.Key_Down)
+        assert highlighted(window) == ("cloud", "gpt-5")
+        given.gate.set()
+        await until(lambda: names(window, "servers") == ["alpha", "beta"] and "OpenAI" in names(window, "cloud"))
+        given.lists["openai"] = ("gpt-4.1-mini", "gpt-5")
+        window.lists.ask(BackendChoice("openai"), fresh=True)
+        await until(lambda: "gpt-5" in names(window, "cloud"))
+        view.setCurrentIndex(view.rows.index(next(p for p, r in enumerate(view.rows.rows) if r == rows(window)[3])))
+        view.verticalScrollBar().setValue(20)
+        before, top = highlighted(window), view.visualRect(view.currentIndex()).top()
+        for kept in (2, 1):
+            await press_key(window, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
+            assert len(window.popover.favourites.backends) == kept and highlighted(window) == before
+            assert view.visualRect(view.currentIndex()).top() == top, "it doesn't move on the screen either"
+        search.setFocus()
+        search.setText("gamma")
+        window.servers.add(BackendChoice("compatible", "", TWO))
+        window.lists.ask(BackendChoice("compatible", "", TWO))
+        await until(lambda: highlighted(window) == ("servers", "gamma"))
+
+
+async def test_a_server_whose_last_request_failed_is_marked_before_it_is_asked_again() -> None:
+    given = service(gate=asyncio.Event())
+    async with shown(FakeFactory(), Settings(), service=given) as window:
+        window.servers.add(BackendChoice("compatible", "", ONE))
+        say(window, e.Failure(1, "backend", "127.0.0.1:8091 does not answer.", False, "compatible", "alpha", ONE))
+        open_models(window)
+        (row,) = [row for row in rows(window) if row.section == "servers"]
+        assert window.popover.list.rows.note(row) == "not reachable"
+        given.gate.set()
+        await until(lambda: names(window, "servers") == ["alpha", "beta"])
+        assert {row.state for row in rows(window) if row.section == "servers"} == {"usable"}
+
+
+async def test_text_is_pasted_with_the_mouse_and_the_list_stays_open(window: MainWindow) -> None:
+    QApplication.clipboard().setText("haiku")
+    open_models(window)
+    search = window.popover.search
+    await click_at(search, button=Qt.MouseButton.RightButton)
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu) and window.popover.isVisible()
+    (action,) = [action for action in menu.actions() if action.objectName() == "edit-paste"]
+    await click_at(menu, menu.actionGeometry(action).center())
+    await until(lambda: search.text() == "haiku")
+    assert window.popover.isVisible() and search.hasFocus()
+    for label in window.popover.findChildren(QLabel):
+        if label.isVisible():
+            await click_at(label)
+            assert window.popover.isVisible(), "a click on what takes none"
+
+
 async def test_the_pill_names_who_answers_who_is_coming_and_says_no() -> None:
     async with window_and_factory(Settings(), service=service()) as (window, factory):
         pill, session = window.top_bar.pill, factory.session
@@ -151,8 +230,15 @@ async def test_the_pill_names_who_answers_who_is_coming_and_says_no() -> None:
         await until(lambda: pill.coming is not None)
         assert pill.text() == "SmolLM2 135M" and pill.coming.name == "alpha"
         assert "alpha is coming" in pill.accessibleName()
+        open_models(window)
+        await until(lambda: "alpha" in names(window, "servers"))
+        notes = {row.name: window.popover.list.rows.note(row) for row in rows(window)}
+        assert notes["alpha"] == "is coming" and notes["beta"] == ""
         session.slow.set()
         await until(lambda: pill.coming is None)
+        assert (
+            window.popover.list.rows.note(next(row for row in rows(window) if row.name == "alpha")) == "not reachable"
+        )
         assert pill.text() == "SmolLM2 135M" and pill._shake.target == 0.0
         assert window.messages.sentences() == ["127.0.0.1:8091 does not answer."]
         assert window.settings.provider == "embedded"
