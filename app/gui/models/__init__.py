@@ -8,7 +8,7 @@ Suggested reading order:
 - `current_model.py`: who answers and who is coming; `model_pill.py`: the button that shows it
 - `model_list.py`, `model_items.py`, `model_search.py`: the searchable model list
 - `place_panel.py`: connects to a place in it
-- `backend_fields.py`: input fields for a back-end's model and server
+- `backend_fields.py`: input fields for a back-end's model and server; `key_box.py`: its API key
 - `local_card.py`: the card of a model that runs on this machine
 - `local_models.py`, `server_form.py`, `machine_page.py`: the pages of the "Models and servers" dialog
   (`models_dialog.py`)

@@ -13,6 +13,7 @@ from app.gui.design.sentences import in_window_language
 from app.gui.models.model_lists import ModelLists
 from app.gui.state.choice import LOCATED, MODELLED
 from app.gui.widgets.form import grid, label_of
+from app.services.provider_keys import read_address
 from app.session.control import BackendChoice
 
 WIDEST_LIST_PX = 460
@@ -106,19 +107,19 @@ class BackendFields(QObject):
         self._recall = recall
         self._before = BackendChoice("")
         self.provider = ""
-        self.model = ModelField(lists, parent)
-        self.refresh = self.model.refresh
         self.url = QLineEdit(parent)
         self.url.setMinimumWidth(84)
+        self.model = ModelField(lists, parent)
+        self.refresh = self.model.refresh
         self.model_label = label_of(self.model, self.tr("M&odel"), parent)
         self.url_label = label_of(self.url, self.tr("Ser&ver"), parent)
         self.model.setAccessibleName(self.tr("Model"))
         self.refresh.setAccessibleName(self.tr("Refresh the list of models"))
         self.url.setAccessibleName(self.tr("Server"))
-        self.model.activated.connect(self._settle)
+        self.model.activated.connect(self.settle)
         self.refresh.clicked.connect(lambda: self.model.fetch(self.choice, fresh=True))
         for field in (self.model.edit, self.url):
-            field.editingFinished.connect(self._settle)
+            field.editingFinished.connect(self.settle)
         self.url.textChanged.connect(self._show_whole_url)
         lists.changed.connect(self._listed)
         self._show_whole_url()
@@ -128,15 +129,16 @@ class BackendFields(QObject):
         """The choice as currently entered."""
         if self.provider not in MODELLED:
             return BackendChoice(self.provider)
-        url = self.url.text().strip() if self.provider in LOCATED else ""
+        typed = self.url.text().strip() if self.provider in LOCATED else ""
+        url = read_address(typed) or typed
         return BackendChoice(self.provider, self.model.currentText().strip(), url)
 
     @property
     def fault(self) -> str:
-        """A user-facing message if the server's address is missing, else an empty string."""
+        """A user-facing message if the server's address is missing or isn't one, else an empty string."""
         choice = self.choice
         view = self._lists.views.get(choice.provider)
-        complete = view is not None and (view.url != "" or bool(choice.base_url))
+        complete = view is not None and (view.url != "" or bool(read_address(choice.base_url)))
         return "" if complete else self.tr("Enter the server's address first.")
 
     def show_choice(self, choice: BackendChoice) -> None:
@@ -162,16 +164,17 @@ class BackendFields(QObject):
         self.model.fetch(self.choice)
 
     def grid(self) -> QGridLayout:
-        """Returns a layout that contains the fields and their labels."""
+        """Returns a layout that contains the fields and their labels; its row 1 is free."""
         layout = grid(8, 6, stretch=1)
-        layout.addWidget(self.model_label, 0, 0)
-        layout.addWidget(self.model, 0, 1)
-        layout.addWidget(self.refresh, 0, 2)
-        layout.addWidget(self.url_label, 1, 0)
-        layout.addWidget(self.url, 1, 1, 1, 2)
+        layout.addWidget(self.url_label, 0, 0)
+        layout.addWidget(self.url, 0, 1, 1, 2)
+        layout.addWidget(self.model_label, 2, 0)
+        layout.addWidget(self.model, 2, 1)
+        layout.addWidget(self.refresh, 2, 2)
         return layout
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
+        """Takes in what has been typed."""
         choice, before = self.choice, self._before
         if choice == before:
             return

@@ -6,154 +6,35 @@ A typed key is only ever passed from its field to the service.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from app.gui.design.plain import set_tip
 from app.gui.models.backend_fields import BackendFields
+from app.gui.models.key_box import KeyBox
 from app.gui.models.model_lists import ModelLists
 from app.gui.models.servers import LONGEST_NAME, Server
 from app.gui.state.background_tasks import BackgroundTasks
-from app.gui.state.choice import backend_choice, may_have_key
+from app.gui.state.choice import backend_choice
 from app.gui.widgets.form import (
     StatusLine,
-    api_key_field,
     bold,
     column,
+    label_of,
     progress_bar,
     push_button,
     row,
     set_share,
     text_field,
 )
-from app.gui.widgets.panel import Quiet
-from app.services.api_keys import KeyPlace
-from app.services.backend_service import BackendService, ProviderView
+from app.services.backend_service import BackendService
+from app.services.provider_keys import display_name
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 
 TEST, PULL = "test the connection", "download a model to a server"
-FIND, SAVE, FORGET = "find the key", "save the key", "forget the key"
-
-
-class KeyBox(QObject):
-    """The API key field, a note on where the key is stored, and buttons to save and forget the key.
-
-    The form adds these widgets to its layout. `choice` returns the back-end entered in the form. `refused` holds the
-    places that have rejected a request, possibly because of a missing key.
-    """
-
-    said = Signal(str)
-    """Emits the outcome of saving or forgetting a key, as a user-facing message."""
-    changed = Signal()
-    """Emitted when a key has been saved or forgotten."""
-
-    def __init__(
-        self,
-        service: BackendService,
-        background: BackgroundTasks,
-        choice: Callable[[], BackendChoice],
-        refused: set[tuple[str, str]],
-        parent: QWidget,
-    ) -> None:
-        super().__init__(parent)
-        self._service = service
-        self._background = background
-        self._choice = choice
-        self._refused = refused
-        self._view: ProviderView | None = None
-        self._place: KeyPlace | None = None
-        self.heading = bold(self.tr("Key"), parent)
-        self.words = Quiet(parent=parent, name=self.tr("Where the key is"))
-        self.field = api_key_field(self.tr("API key"), self.tr("paste a key"), parent)
-        self.save_button = push_button(self.tr("&Save key"), self.tr("Save key"), parent, lambda: self.save())
-        self.forget_button = push_button(self.tr("&Forget key"), self.tr("Forget key"), parent, self._forget)
-        self.field.textChanged.connect(lambda _: self._shape())
-        self.field.returnPressed.connect(lambda: self.save())
-
-    @property
-    def typed(self) -> bool:
-        """Whether the field contains an unsaved key."""
-        return bool(self.field.text().strip())
-
-    def turn_to(self, view: ProviderView | None, fault: str) -> None:
-        """Switches to another provider or server and discards any typed key.
-
-        `fault`: the reason that no key can be entered yet, or empty.
-        """
-        keyed = view is not None and may_have_key(view)
-        for widget in (self.heading, self.words, self.field, self.save_button, self.forget_button):
-            widget.setVisible(keyed)
-        self._view, self._place = view, None
-        self._background.cancel(FIND)
-        self.field.clear()
-        self.field.setEnabled(not fault)
-        self.words.setText(
-            self.tr("Enter the address of the server first: a key belongs to its server.") if fault else ""
-        )
-        self._shape()
-        if keyed and not fault:
-            self.find()
-
-    def find(self) -> None:
-        """Looks up the saved key in the background and shows where it is stored."""
-        if self._view is not None and may_have_key(self._view):
-            choice = self._choice()
-            self._background.run(self, FIND, lambda: self._service.key_place(choice), self._show_place, self.words.say)
-
-    def save(self, then: Callable[[], None] = lambda: None) -> None:
-        """Saves the typed key in the background and calls `then` on success. No-op if the field is empty."""
-        choice, key = self._choice(), self.field.text().strip()
-        self.field.clear()
-        if not key:
-            return
-
-        def saved(sentence: str) -> None:
-            self._change(sentence)
-            then()
-
-        def failed(sentence: str) -> None:
-            self.said.emit(sentence)
-            self.field.setFocus()
-
-        self._background.run(self, SAVE, lambda: self._service.keep_key(choice, key), saved, failed)
-
-    def _forget(self) -> None:
-        choice = self._choice()
-        self._background.run(self, FORGET, lambda: self._service.forget_key(choice), self._change, self.said.emit)
-
-    def _change(self, sentence: str) -> None:
-        self._place = None
-        self.said.emit(sentence)
-        self.find()
-        self.changed.emit()
-
-    def _show_place(self, place: KeyPlace) -> None:
-        self._place = place
-        view = self._view
-        name = view.key_name if view is not None else ""
-        needed = (view is not None and view.wants_key) or self._choice().place in self._refused
-        if place == "none" and needed:
-            words = self.tr("There is no key yet. Copy one from your account at the provider, and paste it here.")
-        elif place == "none":
-            words = self.tr("There is no key; this one may not need any.")
-        elif place == "keyring":
-            words = self.tr("The key is in the system's keyring.")
-        elif place == "memory":
-            words = self.tr("The key is kept in memory until you close the window: there is no keyring here.")
-        elif name:
-            words = self.tr("The key comes from the environment variable {0}, which takes precedence over a saved one.")
-        else:
-            words = self.tr("The key comes from the environment, which takes precedence over a saved one.")
-        self.words.setText(words.format(name))
-        self._shape()
-
-    def _shape(self) -> None:
-        self.save_button.setEnabled(self.typed)
-        self.forget_button.setEnabled(self._place in ("keyring", "memory"))
 
 
 class PullBox(QWidget):
@@ -255,11 +136,14 @@ class ServerForm(QWidget):
         self._shown = BackendChoice("")
         self._secondary = False
         self._listed: Server | None = None  # the server of the list that the form was opened for
+        self.fields = BackendFields(self, lists, partial(backend_choice, settings))
         self.name_field = text_field(self, self.tr("Name of the server"), "")
         self.name_field.setMaxLength(LONGEST_NAME)
+        self.name_label = label_of(self.name_field, self.tr("&Name"), self)
         self.remove_button = push_button(self.tr("&Remove server"), self.tr("Remove the server"), self, self._remove)
         self.name_field.editingFinished.connect(self._rename)
-        self.fields = BackendFields(self, lists, partial(backend_choice, settings))
+        self.setTabOrder(self.fields.url, self.name_field)
+        self.fields.url.textEdited.connect(self._follow_address)
         self.key_box = KeyBox(service, background, lambda: self.fields.choice, lists.refused, self)
         self.pull = PullBox(service, background, self)
         self.test_button = push_button(self.tr("&Test connection"), self.tr("Test connection"), self)
@@ -322,8 +206,14 @@ class ServerForm(QWidget):
         self._show_server(choice, before)
         if choice.place != before.place:
             self.key_box.turn_to(view, self.fields.fault)
-        self.test_button.setEnabled(not self.fields.fault)
+        self._follow_address()
         self.pull.turn_to(choice, view is not None and view.can_pull)
+
+    def _follow_address(self) -> None:
+        """Proposes a name for the address as it is typed, and lets it be tested."""
+        choice, fault = self.fields.choice, self.fields.fault
+        self.name_field.setPlaceholderText(self.tr("name, as you like") if fault else display_name(choice))
+        self.test_button.setEnabled(not fault)
 
     def _show_server(self, choice: BackendChoice, before: BackendChoice) -> None:
         """Shows the name of the server; a changed address still is that of the server that the form was opened for."""
@@ -333,8 +223,8 @@ class ServerForm(QWidget):
             self._listed = found
             self.name_field.setText(found.name if found is not None else "")
         own = choice.provider == "compatible" or found is not None
-        self.name_field.setVisible(own)
-        self.name_field.setPlaceholderText(found.host if found is not None else self.tr("name, as you like"))
+        for widget in (self.name_field, self.name_label):
+            widget.setVisible(own)
         self.remove_button.setVisible(self._listed is not None)
 
     def _rename(self) -> None:
@@ -375,6 +265,7 @@ class ServerForm(QWidget):
         (self.secondary_chosen if self._secondary else self.chosen).emit(choice)
 
     def _save_and_test(self) -> None:
+        self.fields.settle()  # the button's key leaves the focus in a field
         if self.key_box.typed:
             self.key_box.save(then=self._test)
         else:
@@ -412,6 +303,9 @@ class ServerForm(QWidget):
         key = self.key_box
         keys = row(key.field, key.save_button, key.forget_button)
         foot = row(self.test_button, self.remove_button, None, self.use_button)
-        head = (self.name_field, self.fields.grid(), 6, key.heading, key.words, keys)
+        fields = self.fields.grid()
+        fields.addWidget(self.name_label, 1, 0)
+        fields.addWidget(self.name_field, 1, 1, 1, 2)
+        head = (fields, 6, key.heading, key.words, keys)
         parts = (*head, self.pull, None, self.answer, foot)
         column(*parts, within=self, spacing=8)

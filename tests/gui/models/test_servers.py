@@ -27,6 +27,7 @@ from tests.gui.helpers import (
     press_key,
     say,
     shown,
+    type_keys,
     until,
     window_and_factory,
 )
@@ -260,6 +261,35 @@ async def test_one_model_has_one_colour_and_one_name_everywhere(tmp_path: Path) 
             await until(lambda: "alpha" in names(window, "servers"))
             listed = {tuple(row[:2]) for row in window.keep.state.model_colours}
             assert ("127.0.0.1:8091", "beta") not in listed, "a colour is for what was used"
+
+
+async def test_a_new_servers_address_is_asked_for_first_and_can_be_tested_while_it_is_typed() -> None:
+    given = service(gate=asyncio.Event())
+    async with shown(FakeFactory(), Settings(), service=given) as window:
+        window.dialogs.open_backend(BackendChoice("compatible"))
+        dialog = open_dialog(window, ModelsDialog)
+        form = dialog.form
+        assert form is not None
+        await until(dialog.isActiveWindow)
+        url, name = form.fields.url, form.name_field
+        assert url.hasFocus() and url.y() < name.y() < form.fields.model.y()
+        assert not form.test_button.isEnabled() and name.placeholderText() == "name, as you like"
+        await type_keys(dialog, "127.0.0.1:80")
+        assert form.test_button.isEnabled() and name.placeholderText() == "127.0.0.1:80"
+        await type_keys(dialog, "91")
+        assert name.placeholderText() == "127.0.0.1:8091" and url.hasFocus()
+        await press_key(dialog, Qt.Key.Key_T, Qt.KeyboardModifier.AltModifier)
+        await until(lambda: "Testing 127.0.0.1:8091" in form.answer.text())
+        await press_key(dialog, Qt.Key.Key_Tab)
+        assert name.hasFocus(), "which doesn't end the test"
+        await press_key(dialog, Qt.Key.Key_Tab)
+        assert form.fields.model.edit.hasFocus()
+        given.gate.set()
+        await until(lambda: window.servers.servers == (Server("compatible", ONE),))
+        url.setFocus()
+        url.selectAll()
+        await type_keys(dialog, "nothing")
+        assert not form.test_button.isEnabled() and name.placeholderText() == "name, as you like"
 
 
 async def test_a_server_is_added_named_moved_and_removed_in_the_dialog() -> None:
