@@ -143,6 +143,8 @@ class KeyRouting(QObject):
         focus = self._window.focusWidget()
         if event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
             self._clicked = None
+        if event.modifiers() & ~_PLAIN == _MODIFIERS.AltModifier and event.text().isascii() and event.text().isalnum():
+            return True  # a shortcut that isn't in use, which text fields would take for text
         if event.key() == Qt.Key.Key_Space and not event.modifiers() & ~_PLAIN:
             return self._space_down(focus, event.isAutoRepeat())
         if event.key() in _ENTER and not event.modifiers() & ~_PLAIN:

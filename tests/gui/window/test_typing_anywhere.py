@@ -121,7 +121,7 @@ STEPS: dict[str, list[Act]] = {
     "Escape in the search and in the list": [clicks("conversations.search"), types("old"), keys(ESCAPE), keys(ESCAPE)],
     "the popover of models, by mouse and Escape": [clicks("top_bar.pill"), keys(ESCAPE)],
     "the popover of models, by mouse alone": [clicks("top_bar.pill", "top_bar.pill")],
-    "another model, by keyboard": [tabs_to("top_bar.pill"), keys(SPACE), keys(DOWN), keys(DOWN), keys(ENTER)],
+    "another model, by keyboard": [tabs_to("top_bar.pill"), keys(SPACE), keys(DOWN), keys(ENTER)],
     "the popover of devices, by mouse and Escape": [clicks("dock.devices_button"), keys(ESCAPE)],
     "hands-free on by keyboard": [tabs_to("dock.duplex"), keys(SPACE)],
     "a click on the talk button": [clicks("dock.button")],
@@ -431,3 +431,18 @@ async def test_no_letter_or_sign_is_a_shortcut_of_the_window() -> None:
                 keys += action.shortcuts()
         assert len(keys) > 10
         assert [one.toString() for one in keys if len(one.toString()) == 1] == []
+
+
+async def test_the_key_of_a_favourite_that_is_not_there_types_nothing() -> None:
+    async with shown(FakeFactory(), **everything()) as window:
+        composer, search = window.transcript.composer.field, window.popover.search
+        for digit in range(10):
+            for field in (composer, window.conversations.search):
+                field.setFocus()
+                await press_key(window, Qt.Key(Qt.Key.Key_0 + digit), Qt.KeyboardModifier.AltModifier)
+        window.top_bar.pill.click()
+        await press_key(window, Qt.Key.Key_2, Qt.KeyboardModifier.AltModifier)
+        await press_key(window, Qt.Key.Key_Z, Qt.KeyboardModifier.AltModifier)
+        assert (composer.toPlainText(), window.conversations.search.text(), search.text()) == ("", "", "")
+        await type_keys(window, "2")
+        assert search.text() == "2"
