@@ -79,7 +79,7 @@ class Settings(TalkSettings):
         "look",
         effect="start",
         words={"system": tr("Like the system"), "en": tr("English"), "de": tr("German")},
-        other_words=tr("interface, locale"),
+        other_words=tr("interface, locale, deutsch, englisch"),
     )
     theme: str = setting(
         "system",
@@ -120,7 +120,8 @@ class Settings(TalkSettings):
         highest=200,
         step=10,
         unit="%",
-        other_words=tr("font, letters, zoom"),
+        other_words=tr("font, letters, zoom, percent"),
+        presets=(90, 100, 110, 125, 150, 175, 200),
         less=tr("Smaller, decrease, zoom out"),
         more=tr("Larger, bigger, increase, zoom in"),
     )

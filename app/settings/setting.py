@@ -44,6 +44,7 @@ class Setting:
     - `lowest`, `highest`, `step`, `unit`: the range, increment and unit of a number.
     - `special`: a value at or below `lowest` that has a special meaning, and the label for it.
     - `other_words`: what else users call it, separated by commas, closest first.
+    - `presets`: the values of a number that the command palette offers.
     - `less`, `more`: what a step down and a step up are called; the first word is shown, the others are only searched.
     """
 
@@ -62,6 +63,7 @@ class Setting:
     place: Place = "dialog"
     name: str = ""
     other_words: str = ""
+    presets: tuple[float, ...] = ()
     less: str = ""
     more: str = ""
 

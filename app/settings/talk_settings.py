@@ -92,7 +92,7 @@ class TalkSettings:
 
     language: str = setting(
         "en",
-        tr("Language"),
+        tr("Spoken language"),
         tr(
             "The language that you speak and are answered in. KAME and Moshi speak English only. In English your words "
             "help to tell when you have finished; in other languages only sound and silence do."
@@ -107,7 +107,7 @@ class TalkSettings:
             "it": tr("Italian"),
             "auto": tr("Detect"),
         },
-        other_words=tr("translate, translation"),
+        other_words=tr("translate, translation, deutsch, englisch"),
     )
     recogniser: str = setting(
         "",

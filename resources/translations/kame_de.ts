@@ -324,14 +324,6 @@
         <translation>Bewahrt Gespräche auf diesem Rechner auf: was gesagt wurde, nicht den Ton.</translation>
     </message>
     <message>
-        <source>Language</source>
-        <translation>Sprache</translation>
-    </message>
-    <message>
-        <source>Language of conversations</source>
-        <translation>Sprache der Gespräche</translation>
-    </message>
-    <message>
         <source>Larger, bigger, increase, zoom in</source>
         <translation>Größer, vergrößern, zoomen</translation>
     </message>
@@ -594,6 +586,10 @@
     <message>
         <source>Spending limit</source>
         <translation>Ausgabengrenze</translation>
+    </message>
+    <message>
+        <source>Spoken language</source>
+        <translation>Gesprochene Sprache</translation>
     </message>
     <message>
         <source>Spoken voice</source>
@@ -884,8 +880,8 @@
         <translation>Kreativität</translation>
     </message>
     <message>
-        <source>font, letters, zoom</source>
-        <translation>Schrift, Buchstaben, Zoom</translation>
+        <source>font, letters, zoom, percent</source>
+        <translation>Schrift, Buchstaben, Zoom, Prozent</translation>
     </message>
     <message>
         <source>functions, calculator, mcp</source>
@@ -912,8 +908,8 @@
         <translation>int8, für 12 bis 16 GB</translation>
     </message>
     <message>
-        <source>interface, locale</source>
-        <translation>Oberfläche, Sprache</translation>
+        <source>interface, locale, deutsch, englisch</source>
+        <translation>Oberfläche, Sprache, english, german, englisch</translation>
     </message>
     <message>
         <source>kame, moshi, front-end</source>
@@ -992,8 +988,8 @@
         <translation>Transkription, Diktat, Hören</translation>
     </message>
     <message>
-        <source>translate, translation</source>
-        <translation>übersetzen, Übersetzung</translation>
+        <source>translate, translation, deutsch, englisch</source>
+        <translation>übersetzen, Übersetzung, english, german, englisch</translation>
     </message>
     <message>
         <source>updates, upgrade</source>
@@ -1367,6 +1363,10 @@
         <translation>Zum Eintrag davor oder danach</translation>
     </message>
     <message>
+        <source>In booth mode</source>
+        <translation>Am Messestand</translation>
+    </message>
+    <message>
         <source>In the list of conversations</source>
         <translation>In der Gesprächsliste</translation>
     </message>
@@ -1445,6 +1445,10 @@
     <message>
         <source>Use a favourite, also outside the list</source>
         <translation>Favoriten verwenden, auch außerhalb der Liste</translation>
+    </message>
+    <message>
+        <source>Use a favourite, while you are not typing</source>
+        <translation>Favoriten verwenden, wenn du nicht tippst</translation>
     </message>
     <message>
         <source>Use the model</source>

@@ -116,7 +116,9 @@ def _values(declared: Setting, value: Any) -> Iterator[tuple[str, str, Any]]:
     if declared.kind == "switch":
         yield said(_OFF if value else _ON), "", not value
     for choice, label in declared.words.items():
-        yield said(label), "", choice
+        yield said(label), label, choice  # in English too
+    for preset in declared.presets:
+        yield f"{preset} {said(declared.unit)}", "", preset
     for words, step in ((declared.more, declared.step), (declared.less, -declared.step)):
         if words and (new := declared.usable(type(value)(value + step))) != value:
             label, _, others = said(words).partition(",")

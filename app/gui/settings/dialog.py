@@ -175,6 +175,8 @@ class SettingsDialog(Dressed, Panel):
                 self.pages.setCurrentRow(-1)
             elif self.pages.currentRow() < 0:
                 self.pages.setCurrentRow(self._page)
+        # Tab leads from the search to what it has found: the list of pages would open one.
+        self.pages.setFocusPolicy(Qt.FocusPolicy.ClickFocus if searching else Qt.FocusPolicy.StrongFocus)
         self.pages.tint()
         if searching:
             self.area.search(self.search.text())

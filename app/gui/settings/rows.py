@@ -168,7 +168,7 @@ LINKS = (
     Link("essentials", "backends", tr("Model and its key"), tr("Choose the model that answers, and enter its key.")),
     Link("speech", "models", tr("More voices"), tr("Hear voices, and download others.")),
     Link("recognition", "models", tr("More recognisers"), tr("Download others, and see how fast they are here.")),
-    Link("recognition", "language", tr("Language of conversations")),
+    Link("recognition", "language", tr("Spoken language")),
     Link(
         "backend",
         "backends",

@@ -234,6 +234,10 @@ class Commands(QObject):
                 ],
             ),
             (
+                self.tr("In booth mode"),
+                [("1…9", self.tr("Use a favourite, while you are not typing"))],
+            ),
+            (
                 self.tr("In the list of conversations"),
                 [
                     ("Enter", self.tr("Open the conversation")),

@@ -183,8 +183,14 @@ FIRST = {
     "switch model": "Choose a model…",
     "delete": "Delete this conversation",
     "history": "Conversations",
-    "german": "Language: German",
-    "translate": "Language",
+    "german": "Spoken language: German",
+    "deutsch": "Spoken language",
+    "englisch": "Spoken language",
+    "window deutsch": "Window language",
+    "125": "Text size: 125 %",
+    "percent": "Text size",
+    "zoom 125": "Text size: 125 %",
+    "translate": "Spoken language",
     "download": "Models and servers…",
     "update": "Check for new versions",
     "shortcut": "Keys",
@@ -238,6 +244,12 @@ async def test_a_value_is_set_from_the_palette_and_marked_there(window: MainWind
     QTest.keyClicks(palette.field, "theme")
     current = [title for title, command in rows(palette) if command.current]
     assert current == ["Theme: Dark"]
+    QTest.keyClick(palette.field, Qt.Key.Key_Escape)
+    open_(window)
+    choose(palette, "125")
+    assert window.settings.font_scale == 125
+    open_(window)
+    QTest.keyClicks(palette.field, "theme")
     for key, value in (("theme", "system"), ("font_scale", 100)):
         window.keep.change(key, value)
     assert "on" in palette.list.model().index(palette.titles().index(current[0]), 0).data(_SPOKEN).split(", ")

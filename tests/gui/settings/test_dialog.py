@@ -425,6 +425,28 @@ def test_from_the_search_to_a_setting_and_to_a_group(place: Place) -> None:
     assert dialog.search.text() == "" and dialog.area.title.text() == "General"
 
 
+def test_tab_leads_from_the_search_to_what_was_found(place: Place) -> None:
+    dialog = place.dialog
+    QTest.keyClicks(dialog.search, "mirror")
+    QTest.keyClick(dialog.search, Qt.Key.Key_Tab)
+    assert dialog.area.hasFocus(), "which arrow keys scroll"
+    QTest.keyClick(dialog.area, Qt.Key.Key_Tab)
+    assert dialog.search.text() == "mirror" and place.found == ["weights_mirror"]
+    assert dialog.rows["weights_mirror"].isAncestorOf(QApplication.focusWidget())
+    for _ in range(2):
+        QTest.keyClick(dialog, Qt.Key.Key_Backtab, Qt.KeyboardModifier.ShiftModifier)
+    assert dialog.search.hasFocus() and dialog.search.text() == "mirror"
+    dialog.search.clear()
+    QTest.keyClick(dialog.search, Qt.Key.Key_Tab)
+    assert dialog.pages.hasFocus()
+
+
+def test_no_two_settings_have_one_name(place: Place) -> None:
+    labels = [row.label.text() for row in place.dialog.rows.values()]
+    assert len(set(labels)) == len(labels)
+    assert not any(other != one and other.endswith(f" {one.lower()}") for one in labels for other in labels)
+
+
 def test_all_is_reset_after_a_question_and_can_be_undone(qtbot: QtBot) -> None:
     odd = {"duplex": True, "persona": "A sailor.", "font_scale": 150, "talk_hotkey": "", "microphone": "Desk"}
     place = place_with(qtbot, secondary_model="m", **odd)
