@@ -2653,6 +2653,10 @@
         <translation> (sonst {0})</translation>
     </message>
     <message>
+        <source>Another model failed, which took {0}. Then {1} was asked instead.</source>
+        <translation>Ein anderes Modell ist ausgefallen, das hat {0} gekostet. Dann wurde {1} gefragt.</translation>
+    </message>
+    <message>
         <source>Another model had failed, so {1} was asked instead, and took {0} to its first words{2}.</source>
         <translation>Ein anderes Modell war ausgefallen, deshalb wurde {1} gefragt und brauchte {0} bis zu den ersten Worten{2}.</translation>
     </message>
@@ -5572,6 +5576,10 @@
     <message>
         <source>First word after {0} s</source>
         <translation>Erstes Wort nach {0} s</translation>
+    </message>
+    <message>
+        <source>First word after {0} s ({1} s for a model that failed)</source>
+        <translation>Erstes Wort nach {0} s ({1} s für ein ausgefallenes Modell)</translation>
     </message>
     <message>
         <source>First word {0} s before you ended</source>

@@ -90,6 +90,11 @@ class Answer:
     dropped: int = 0
     skipped: int = 0
 
+    @property
+    def lost(self) -> float:
+        """The part of the response that was spent on a model that failed."""
+        return self.wait["between"] if self.fell_back else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class Figures:
@@ -299,7 +304,9 @@ class Cause(Enum):
     ASKED_AGAIN = auto()
     """The user's last words changed the question."""
     FELL_BACK = auto()
-    """Another model had failed; `who` replaced it."""
+    """Another model had failed; `who` replaced it, and took long."""
+    FAILED = auto()
+    """Another model took long to fail; `who` replaced it."""
     SWAPPED = auto()
     """The user had switched to the model `who`."""
     TOOL = auto()
@@ -357,7 +364,8 @@ def why_slow(answer: Answer, answers: Sequence[Answer]) -> Reason | None:
         case _:
             if answer.swapped:
                 return Reason(Cause.SWAPPED, answer.wait["between"], who=answer.model or answer.backend)
-            return Reason(Cause.STARTED_LATE, answer.wait["between"])
+            cause = Cause.FAILED if answer.fell_back else Cause.STARTED_LATE
+            return Reason(cause, answer.wait["between"], who=answer.model if answer.fell_back else "")
 
 
 def culprit(answer: Answer, answers: Sequence[Answer]) -> Piece:

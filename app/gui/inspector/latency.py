@@ -143,6 +143,7 @@ class LatencyWords(QObject):
             Cause.FELL_BACK: self.tr(
                 "Another model had failed, so {1} was asked instead, and took {0} to its first words{2}."
             ),
+            Cause.FAILED: self.tr("Another model failed, which took {0}. Then {1} was asked instead."),
             Cause.SWAPPED: self.tr("You had switched the model, so {1} was asked again, which took {0}."),
             Cause.TOOL: self.tr("The tool “{1}” ran for {0} before the model could answer."),
             Cause.FIRST: self.tr(

@@ -104,7 +104,7 @@ class InspectorPane(QWidget):
         if (stages, stages.changes) != self._stages_shown:
             self._stages_shown, answers = (stages, stages.changes), stages.answers
             enough = len(answers) >= ENOUGH_ANSWERS
-            last = answers[-1].response if answers else None
+            last = answers[-1] if answers else None
             self._status.show_latency(last, figures(a.response for a in answers) if enough else None)
         self.timeline.settle()
         if not self._timer.isActive():

@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from app.conversation import events as e
-from app.conversation.record.latency import Figures
+from app.conversation.record.latency import Answer, Figures
 from app.conversation.record.record import Change
 from app.conversation.record.revisions import BackendUsage
 from app.gui.design.icons import IconButton
@@ -23,6 +23,8 @@ from app.gui.widgets.formats import tokens as token_words
 from app.gui.widgets.panel import ElidedLabel
 
 SPACING_PX = 12
+LOST_SECONDS = 0.1
+"""The time spent on a failed model is shown if it is at least this."""
 
 
 class StatusLine(QWidget):
@@ -52,7 +54,7 @@ class StatusLine(QWidget):
         self._gaps = 0
         self._budget: e.BudgetChanged | None = None
         self._stale = True
-        self._seconds: float | None = None
+        self._last: Answer | None = None
         self._figures: Figures | None = None
         model.follow(self._take)
         model.began.connect(lambda _: self._begin())
@@ -61,7 +63,7 @@ class StatusLine(QWidget):
     def _begin(self) -> None:
         self._parts, self._gaps = [], 0
         self._budget, self._stale = None, True
-        self._seconds = self._figures = None
+        self._last = self._figures = None
 
     def _take(self, change: Change) -> None:
         event = change.event
@@ -97,12 +99,12 @@ class StatusLine(QWidget):
             self.counts.setAccessibleDescription(details)
         self._show_response()
 
-    def show_latency(self, seconds: float | None, figures: Figures | None) -> None:
-        """Shows the last response time and its statistics over the session.
+    def show_latency(self, last: Answer | None, figures: Figures | None) -> None:
+        """Shows the response time of the last answer and its statistics over the session.
 
-        `seconds`: None before the first answer. `figures`: None if there are too few answers.
+        `last`: None before the first answer. `figures`: None if there are too few answers.
         """
-        self._seconds, self._figures = seconds, figures
+        self._last, self._figures = last, figures
         self._show_response()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -184,9 +186,9 @@ class StatusLine(QWidget):
     # -- the response times
 
     def _show_response(self) -> None:
-        short = self._response(self._seconds)
+        short = self._response()
         whole, figures = short, self._figures
-        if figures is not None and self._seconds is not None:
+        if figures is not None and self._last is not None:
             whole = self.tr("{0} · median {1} s · 95 % {2} s").format(
                 short, _signed(figures.median), _signed(figures.p95)
             )
@@ -196,9 +198,13 @@ class StatusLine(QWidget):
             set_tip(self.response, self.tr("{0}.\nClick to see where the time went.").format(whole))
             self.response.setAccessibleName(whole)
 
-    def _response(self, seconds: float | None) -> str:
-        if seconds is None:
+    def _response(self) -> str:
+        if self._last is None:
             return self.tr("No answer yet")
+        seconds, lost = self._last.response, self._last.lost
+        if lost >= LOST_SECONDS:
+            words = self.tr("First word after {0} s ({1} s for a model that failed)")
+            return words.format(f"{seconds:.1f}", f"{lost:.1f}")
         if seconds < 0:
             return self.tr("First word {0} s before you ended").format(f"{-seconds:.1f}")
         return self.tr("First word after {0} s").format(f"{seconds:.1f}")

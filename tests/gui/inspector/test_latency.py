@@ -91,6 +91,23 @@ def test_the_line_tells_the_last_answer_and_the_distribution_once_there_is_one(p
     assert response.text() == "No answer yet"
 
 
+def test_the_time_that_a_failed_model_cost_is_told_apart(place: Place) -> None:
+    place.say(
+        e.UserEnded(10.2, 1, 10.0, "words"),
+        asked(10.3, 1, 1, True, ("a", "dead")),
+        e.OracleEnded(15.3, 1, "failed", 0),
+        e.BackendChanged(15.3, *GPT, "fallback"),
+        asked(15.3, 2, 1, True, GPT),
+        e.OracleDelta(15.6, 2, "Because."),
+        e.OracleFed(15.6, 2, 1, 0.0),
+        e.AssistantStarted(15.7, 1, 2),
+    )
+    assert place.status.response.text() == "First word after 5.7 s (5.1 s for a model that failed)"
+    assert place.opened().why.text() == "Another model failed, which took 5.10 s. Then gpt-4.1 was asked instead."
+    place.turns(1, first=2)
+    assert place.status.response.text() == "First word after 0.8 s"
+
+
 def test_before_the_first_answer_it_says_so(place: Place) -> None:
     panel = place.opened()
     assert panel.empty.isVisible() and panel.empty.text().startswith("No answer yet. Say something,")

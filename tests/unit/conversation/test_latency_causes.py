@@ -100,6 +100,26 @@ def test_another_backend_had_failed() -> None:
     assert reason_of_last(stages) == Reason(Cause.FELL_BACK, pytest.approx(1.1), pytest.approx(0.3), "gpt-4.1")
 
 
+def test_the_time_that_a_failed_backend_cost_is_not_that_of_the_one_that_answered() -> None:
+    dead = [
+        e.UserEnded(70.2, 7, 70.0, "words"),
+        e.TranscriptFinal(70.3, 7, "hi", 70.0),
+        asked(70.3, 70, 7, True, CLAUDE),
+    ]
+    taken_over = [
+        e.OracleEnded(75.3, 70, "failed", 0),
+        e.BackendChanged(75.3, *GPT, "fallback"),
+        asked(75.3, 71, 7, True, GPT),
+        e.OracleDelta(75.6, 71, "Because."),
+        e.OracleFed(75.6, 71, 1, 0.0),
+        e.AssistantStarted(75.7, 7, 71),
+    ]
+    stages = talk([*dead, *taken_over])
+    assert stages.answers[-1].lost == pytest.approx(5.0)
+    assert reason_of_last(stages) == Reason(Cause.FAILED, pytest.approx(5.0), who="gpt-4.1")
+    assert talk(turn_of(7, 70.0)).answers[-1].lost == 0.0
+
+
 def test_the_user_had_changed_the_backend() -> None:
     stages = talk(again(e.BackendChanged(70.25, *CLAUDE, "chosen"), backend=CLAUDE), start=THINKING)
     assert reason_of_last(stages) == Reason(Cause.SWAPPED, pytest.approx(1.1), who="claude")
