@@ -178,19 +178,21 @@ class Panes(Dressed, QWidget):
 
 
 class WindowLayoutStore(QObject):
-    """Saves and restores the window's layout and the mini window's position."""
+    """Saves and restores the window's layout, whether booth mode is on, and the mini window's position."""
 
-    def __init__(self, window: QMainWindow, panes: Panes, keep: SettingsController) -> None:
+    def __init__(self, window: QMainWindow, panes: Panes, booth: QAction, keep: SettingsController) -> None:
         super().__init__(window)
         self._window = window
         self._panes = panes
         self._keep = keep
+        names = ("conversations", "oracle", "timeline", "booth")
+        self._named = dict(zip(names, (*panes.actions_, booth), strict=True))
         self.mini: tuple[int, int] | None = None
         """The mini window's desktop position in pixels, or None if the user has never moved it."""
         self._timer = timer(self, SAVE_AFTER_MS, self.save)
         for splitter in (panes.columns, panes.rows):
             splitter.splitterMoved.connect(lambda *_: self._timer.start())
-        for action in panes.actions_:
+        for action in self._named.values():
             action.toggled.connect(lambda _: self._timer.start())
 
     def restore(self) -> bool:
@@ -209,7 +211,7 @@ class WindowLayoutStore(QObject):
             return False
         self._panes.chosen = kept.get("chosen") is True
         self.mini = _place(kept.get("mini"))
-        for name, action in self._named():
+        for name, action in self._named.items():
             action.setChecked(name in shown)
         self._panes.fit_into(self._window.width())
         columns = self._panes.columns.restoreState(state["columns"])
@@ -218,7 +220,7 @@ class WindowLayoutStore(QObject):
     def save(self) -> None:
         """Saves the current layout immediately."""
         self._timer.stop()
-        shown = [name for name, action in self._named() if action.isChecked() or action in self._panes.squeezed]
+        shown = [name for name, action in self._named.items() if action.isChecked() or action in self._panes.squeezed]
         states = {
             "window": self._window.saveGeometry(),
             "columns": self._panes.columns.saveState(),
@@ -236,14 +238,6 @@ class WindowLayoutStore(QObject):
     def moved(self) -> None:
         """Schedules a save. Must be called when the window is moved or resized."""
         self._timer.start()
-
-    def _named(self) -> tuple[tuple[str, QAction], ...]:
-        panes = self._panes
-        return (
-            ("conversations", panes.conversations_action),
-            ("oracle", panes.oracle_action),
-            ("timeline", panes.inspector_action),
-        )
 
 
 def _place(kept: object) -> tuple[int, int] | None:

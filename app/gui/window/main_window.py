@@ -111,7 +111,7 @@ class MainWindow(QMainWindow):
         )
         self._build_models(context)
         self._build_controllers(context)
-        self.layout_store = WindowLayoutStore(self, self.panes, self.keep)
+        self.layout_store = WindowLayoutStore(self, self.panes, self.commands["booth"], self.keep)
         self._build_system(context)
         self._lay_out()
         self._order_tabs()
@@ -162,6 +162,7 @@ class MainWindow(QMainWindow):
         self.commands["tools"].setVisible(self.dialogs.has_tool_servers)
         self.booth = BoothStrip(self.model, favourites, self.lists, self.current, self)
         self.transcript.add_below(self.booth)
+        self.commands.on("booth", self.booth.setVisible)
         self.frontend_bar = FrontEndBar(
             self.settings,
             choices.weighty,
@@ -396,7 +397,6 @@ class MainWindow(QMainWindow):
         commands.on("choose_model", lambda: self.popover.toggle_at(self.top_bar.pill))
         commands.on("copy", lambda: copy_selection(transcript.view, *self.oracle.views))
         commands.on("find", transcript.find_bar.appear)
-        commands.on("booth", self.booth.setVisible)
         self.booth.picked.connect(self.backends.choose)
         self.booth.took_over.connect(self.replay.tick)
         self.routing.swap = self.booth.pick

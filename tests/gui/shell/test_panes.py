@@ -99,11 +99,13 @@ async def test_sizes_place_and_panes_are_found_again(tmp_path: Path) -> None:
             lambda: (window.panes.columns.sizes()[0], window.panes.rows.sizes()[1]) == (columns[0] - 40, rows[1] - 20)
         )
         columns, rows = window.panes.columns.sizes(), window.panes.rows.sizes()
+        assert not window.booth.isVisible()
+        press(window, "Ctrl+B")
     async with shown(FakeFactory(), Settings(path=path), everything=False) as window:
         await until(lambda: (window.width(), window.height()) == (width, 730))
         assert seen(window) == [True, False, True]
         await until(lambda: window.panes.columns.sizes() == columns and window.panes.rows.sizes() == rows)
-        assert window.panes.chosen
+        assert window.panes.chosen and window.booth.isVisible() and window.commands["booth"].isChecked()
         press(window, "Ctrl+2")
         await until(lambda: window.oracle.isVisible() and window.oracle.width() >= 260)
 
