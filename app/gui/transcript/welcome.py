@@ -5,7 +5,7 @@ On the first start of the app, the owner adds cards for the microphone and the m
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
     QGridLayout,
@@ -25,7 +25,9 @@ from app.gui.widgets.panel import Quiet
 
 
 class Welcome(Dressed, QScrollArea):
-    """A heading, a tagline and four sample questions. Scrolls if the pane is too short."""
+    """A heading, a tagline and four sample questions. Shows as many rows of questions as fit; scrolls if even the rest
+    doesn't.
+    """
 
     asked = Signal(str)
     """Emits the text of the clicked question."""
@@ -57,7 +59,7 @@ class Welcome(Dressed, QScrollArea):
         self._grid.setSpacing(2 * unit)
         page, inner = QWidget(self), QWidget(self)
         inner.setMaximumWidth(tokens().column)
-        around = QHBoxLayout(page)  # keeps the style's margins
+        around = self._around = QHBoxLayout(page)  # keeps the style's margins
         around.addStretch(1)
         around.addWidget(inner, 1000)
         around.addStretch(1)
@@ -91,6 +93,11 @@ class Welcome(Dressed, QScrollArea):
         unit = tokens().unit
         self._column.setContentsMargins(unit, units * unit, unit, units * unit)
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.widget() and event.type() == QEvent.Type.LayoutRequest:
+            self._arrange()
+        return super().eventFilter(watched, event)
+
     def resizeEvent(self, event: QEvent) -> None:
         super().resizeEvent(event)  # type: ignore[arg-type]  # the stub expects a QResizeEvent, which this is
         self._arrange()
@@ -101,7 +108,7 @@ class Welcome(Dressed, QScrollArea):
         self._arrange()
 
     def _arrange(self) -> None:
-        """Arranges the questions in two columns if there is space, otherwise in one."""
+        """Arranges the questions in two columns if there is space, otherwise in one, and shows the rows that fit."""
         widest = max(button.sizeHint().width() for button in self.questions)
         room = min(self.viewport().width(), tokens().column)
         columns = 2 if room >= 2 * widest + 10 * tokens().unit else 1
@@ -110,3 +117,9 @@ class Welcome(Dressed, QScrollArea):
             for place, button in enumerate(self.questions):
                 self._grid.removeWidget(button)
                 self._grid.addWidget(button, place // columns, place % columns)
+        row = self.questions[0].sizeHint().height() + self._grid.spacing()
+        shown = sum(not button.isHidden() for button in self.questions)
+        rest = self._around.totalHeightForWidth(self.viewport().width()) - -(-shown // columns) * row
+        rows = max(0, (self.viewport().height() - rest) // row)
+        for place, button in enumerate(self.questions):
+            button.setVisible(place // columns < rows)

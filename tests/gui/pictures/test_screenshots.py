@@ -50,6 +50,20 @@ async def test_lines_stay_short_on_a_large_screen() -> None:
         assert all(box.width() <= COLUMN_PX for box in boxes)
 
 
+@pytest.mark.parametrize("percent, rows", [(100, 2), (125, 2), (150, 2)])
+async def test_the_welcome_shows_whole_rows_of_questions(percent: int, rows: int) -> None:
+    async with scene("empty").opened(percent=percent, size=(900, 600)) as window:
+        welcome = window.transcript.welcome
+        for height, least in ((600, rows), (540, 1), (900, 2)):
+            window.resize(900, height)
+            await until(lambda height=height: window.height() == height)
+            await until(lambda: welcome.verticalScrollBar().maximum() == 0)
+            seen = [button for button in welcome.questions if button.isVisible()]
+            assert all(button.visibleRegion().boundingRect() == button.rect() for button in seen)
+            assert len({button.y() for button in seen}) >= least
+        assert seen == welcome.questions
+
+
 @pytest.mark.slow
 async def test_panes_are_hidden_when_window_or_text_leave_no_room() -> None:
     cases = (("small", 100, False), ("talk", 100, True), ("talk", 200, False), ("large", 200, True))
