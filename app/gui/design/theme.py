@@ -48,7 +48,7 @@ QToolButton::menu-indicator {{ image: none; }}
 }}
 {focus} {{ border: 2px solid {t.accent_text}; padding: 4px 7px; }}
 {disabled} {{ background: {t.ground}; color: {t.outline}; border-color: {t.line}; }}
-QComboBox {{ padding-right: 26px; }}
+QComboBox {{ padding-right: 26px; combobox-popup: 0; }}
 QComboBox:focus {{ padding-right: 25px; }}
 QAbstractSpinBox QLineEdit {{ border: none; padding: 0px; margin-left: 6px; background: transparent; }}
 QComboBox QLineEdit, QTableView QLineEdit, QListView QLineEdit {{
@@ -57,8 +57,8 @@ QComboBox QLineEdit, QTableView QLineEdit, QListView QLineEdit {{
 QTableView QLineEdit, QListView QLineEdit {{ background: {t.surface}; border: 1px solid {t.accent_text}; }}
 QComboBox::drop-down {{ border: none; width: 26px; subcontrol-origin: border; subcontrol-position: center right; }}
 QComboBox::down-arrow {{ image: {down}; width: 14px; height: 14px; }}
-QComboBox QAbstractItemView {{
-    background: {t.raised}; color: {t.text}; border: 1px solid {t.outline}; padding: 4px; outline: none;
+QComboBox QAbstractItemView, QComboBox QAbstractItemView:focus {{
+    background: {t.raised}; color: {t.text}; border: 1px solid {t.outline}; outline: none;
     selection-background-color: {t.accent_soft}; selection-color: {t.text};
 }}
 QAbstractSpinBox {{ padding-right: 22px; }}
