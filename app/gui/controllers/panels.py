@@ -14,8 +14,10 @@ from app.gui.controllers.context import WindowContext
 from app.gui.controllers.dialogs import Dialogs
 from app.gui.controllers.sound_controller import SoundController
 from app.gui.models.downloads import ModelsController
+from app.gui.widgets.translation import said
 from app.services.model_service import ModelView, VoiceView
 from app.session.control import BackendChoice
+from app.settings.declarations import declaration
 
 if TYPE_CHECKING:
     from app.gui.inspector.pane import InspectorPane
@@ -93,9 +95,14 @@ class Panels(QObject):
         return self._notes.get(key, ("", True))[1]
 
     def warn(self, key: str, sentence: str) -> None:
-        """Shows below a setting, if the dialog is open, why it could not be applied; nothing if empty."""
+        """Shows why a setting could not be applied, below it or, unless the dialog is open, in the message bar; nothing
+        if empty.
+        """
+        self._context.messages.clear_topic(key)
         if self.settings is not None:
             self.settings.say(key, sentence)
+        if sentence and (self.settings is None or not self.settings.isVisible()):
+            self._context.messages.say(f"{said(declaration(key).label)}: {sentence}", topic=key)
 
     def _other_dialogs(self) -> dict[str, Callable[[], object]]:
         """Returns what opens each dialog that the settings link to, by the names in `app.gui.settings.rows`."""

@@ -68,6 +68,20 @@ async def test_what_the_system_refuses_is_told_and_taken_back() -> None:
         assert not window.settings.launch_at_login and row.refusal.isVisible()
 
 
+async def test_a_failure_is_said_in_the_window_if_the_settings_are_closed() -> None:
+    login = FakeLogin(refusal=PermissionError(13, "Permission denied"))
+    async with shown(FakeFactory(), Settings(), start_at_login=login) as window:
+        palette = window.quick.palette
+        palette.open()
+        QTest.keyClicks(palette.field, "start at login: on")
+        QTest.keyClick(palette.field, Qt.Key.Key_Return)
+        assert window.messages.sentences() == ["Start at login: This could not be changed (Permission denied)."]
+        await until(lambda: not window.settings.launch_at_login)
+        login.refusal = None
+        window.keep.change("launch_at_login", True)
+        assert login.on and window.messages.sentences() == []
+
+
 @pytest.mark.parametrize("login", [None, FakeLogin(supported=False)])
 async def test_where_it_cannot_be_the_settings_say_so(login: FakeLogin | None) -> None:
     async with shown(FakeFactory(), Settings(), start_at_login=login) as window:
