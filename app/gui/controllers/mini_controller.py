@@ -17,6 +17,7 @@ from app.gui.models.current_model import CurrentModel
 from app.gui.shell.key_routing import KeyRouting
 from app.gui.shell.panes import WindowLayoutStore
 from app.gui.sound.talk_dock import TalkDock
+from app.gui.transcript.composer import ComposerField
 
 if TYPE_CHECKING:
     from app.gui.mini.window import MiniWindow
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 class MiniController(QObject):
     """The mini window is built on first use. It ends whenever the main window is shown again, for any reason.
 
+    - `draft`: the main window's field for messages, whose text the mini window's shares.
     - `send`: sends a typed message, once a session runs.
     - `add_models`: adds what can be chosen to a menu of models.
     - `go_on`: starts a session in the conversation that is shown, if none runs.
@@ -39,6 +41,7 @@ class MiniController(QObject):
         sound: SoundController,
         current: CurrentModel,
         layout: WindowLayoutStore,
+        draft: ComposerField,
         *,
         send: Callable[[str], object],
         add_models: Callable[[QMenu], object],
@@ -54,6 +57,7 @@ class MiniController(QObject):
         self._sound = sound
         self._layout = layout
         self._commands = commands = context.commands
+        self._draft = draft
         self._send, self._add_models = send, add_models
         self._go_on = go_on
         self._come_forward = come_forward
@@ -62,6 +66,7 @@ class MiniController(QObject):
         self._routing: KeyRouting | None = None
         commands.on("mini", self.toggle)
         current.changed.connect(self._show_model)
+        draft.textChanged.connect(self._show_draft)
         context.model.follow(self._take)
         context.model.changed.connect(self._show_state)
         window.installEventFilter(self)
@@ -122,6 +127,8 @@ class MiniController(QObject):
         self._routing = KeyRouting(push, mini, mini.field)
         self._routing.escaped.connect(lambda: mini.silence.click() if mini.silence.isVisible() else None)
         mini.sent.connect(self._write)
+        mini.field.setText(self._draft.text())
+        mini.field.textChanged.connect(lambda: _copy_text(mini.field, self._draft))
         mini.model.clicked.connect(self._open_models)
         mini.button.pressed.connect(lambda: push.hold("mouse"))
         mini.button.released.connect(lambda: push.let_go("mouse"))
@@ -154,3 +161,12 @@ class MiniController(QObject):
     def _show_model(self) -> None:
         if self.mini is not None:
             self.mini.model.show_model(self._current.answers)
+
+    def _show_draft(self) -> None:
+        if self.mini is not None:
+            _copy_text(self._draft, self.mini.field)
+
+
+def _copy_text(field: ComposerField, other: ComposerField) -> None:
+    if field.text() != other.text():
+        other.setText(field.text())

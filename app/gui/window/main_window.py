@@ -234,6 +234,7 @@ class MainWindow(QMainWindow):
             self.sound,
             self.current,
             self.layout_store,
+            self.transcript.composer.field,
             send=self.transcript.composer.put,
             add_models=self._add_models,
             go_on=self.starter.go_on_if_stopped,

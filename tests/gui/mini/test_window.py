@@ -184,6 +184,22 @@ async def test_a_message_is_typed_in_it_and_sent(window: MainWindow, mini: MiniW
     await until(lambda: factory.session.calls[-2:] == [("press",), ("release",)])
 
 
+async def test_the_draft_is_the_main_windows(window: MainWindow, factory: FakeFactory) -> None:
+    draft = window.transcript.composer.field
+    draft.setText("What is")
+    mini = await opened(window)
+    assert mini.field.text() == "What is"
+    await type_keys(mini, " it?")
+    window.come_forward()
+    assert draft.text() == "What is it?"
+    draft.setText("What was it?")
+    await opened(window)
+    assert mini.field.text() == "What was it?"
+    press_key(mini, Qt.Key.Key_Return)
+    assert factory.session.calls[-1] == ("write", "What was it?") and mini.isVisible()
+    assert mini.field.text() == draft.text() == ""
+
+
 async def test_the_model_is_changed_in_it(window: MainWindow, mini: MiniWindow, factory: FakeFactory) -> None:
     window.popover.favourites.show_backends([BackendChoice("openai", "gpt-4.1")])
     mini.model.click()
