@@ -111,10 +111,6 @@ class ModelName(QAbstractButton):
         """Returns the model's colour, or None if it has none yet."""
         return self._model.colour() if self._model is not None else None
 
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        self.update()
-
     def paintEvent(self, event: QPaintEvent) -> None:
         with painter_on(self) as painter:
             if self._model is not None:
