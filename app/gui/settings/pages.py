@@ -123,6 +123,14 @@ class SettingsArea(Dressed, QScrollArea):
         """Returns the key of the page that contains a setting."""
         return page_of(self.rows[key].declared.section)
 
+    def focusNextPrevChild(self, next: bool) -> bool:
+        """Moves the focus, and scrolls to the whole row that it has reached."""
+        moved, focus = super().focusNextPrevChild(next), QApplication.focusWidget()
+        for row in (*self.rows.values(), *self.links):
+            if focus is not None and row.isAncestorOf(focus):
+                self.ensureWidgetVisible(row, 0, EDGE_PX)
+        return moved
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._stack()

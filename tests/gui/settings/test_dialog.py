@@ -441,6 +441,22 @@ def test_tab_leads_from_the_search_to_what_was_found(place: Place) -> None:
     assert dialog.pages.hasFocus()
 
 
+def test_the_row_that_tab_reaches_is_seen_whole(place: Place) -> None:
+    dialog = place.dialog
+    dialog.resize(dialog.width(), dialog.minimumHeight() + 120)
+    QTest.keyClicks(dialog.search, "voice")
+    QApplication.processEvents()
+    rows, seen = [*dialog.rows.values(), *dialog.area.links], 0
+    QTest.keyClick(dialog.search, Qt.Key.Key_Tab)
+    for _ in range(30):
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        row = next((row for row in rows if row.isAncestorOf(QApplication.focusWidget())), None)
+        if row is not None:
+            assert row.visibleRegion().boundingRect() == row.rect(), row.label.text()
+            seen += 1
+    assert seen > 8
+
+
 def test_no_two_settings_have_one_name(place: Place) -> None:
     labels = [row.label.text() for row in place.dialog.rows.values()]
     assert len(set(labels)) == len(labels)
