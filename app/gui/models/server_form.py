@@ -278,6 +278,7 @@ class ServerForm(QWidget):
 
         def works(sentence: str) -> None:
             self._keep_server(choice)
+            self._lists.ask(choice, fresh=self._lists.state(choice) == "away")
             self._tested(sentence)
 
         self._background.run(self, TEST, lambda: self._service.test(choice), works, self._test_failed)

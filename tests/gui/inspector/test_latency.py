@@ -91,7 +91,7 @@ def test_the_line_tells_the_last_answer_and_the_distribution_once_there_is_one(p
     assert response.text() == "No answer yet"
 
 
-def test_the_time_that_a_failed_model_cost_is_told_apart(place: Place) -> None:
+def test_the_time_that_a_failed_model_cost_is_shown(place: Place) -> None:
     place.say(
         e.UserEnded(10.2, 1, 10.0, "words"),
         asked(10.3, 1, 1, True, ("a", "dead")),

@@ -343,6 +343,10 @@ async def test_a_test_that_is_refused_is_not_contradicted_above(service, window)
     service.refusal = UserError(WANTS_KEY)
     press(form, "Test connection")
     await until(lambda: form.answer.text() == WANTS_KEY and form.key_box.words.text() == NOT_YET)
+    assert window.lists.state(THEIRS) == "away"
+    service.refusal = None
+    press(form, "Test connection")
+    await until(lambda: window.lists.state(THEIRS) == "usable")
 
 
 async def test_a_typed_key_is_saved_before_the_test(service: FakeBackendService, window: MainWindow) -> None:
