@@ -84,6 +84,14 @@ def test_an_edited_question_is_answered_without_what_it_replaces() -> None:
     assert [turn.after for turn in talk.transcript.turns if turn.speaker == "user"] == [None, None, (0, 1), None]
 
 
+def test_a_session_begins_on_the_branch_that_was_chosen_before_it() -> None:
+    earlier = ChatMessage("user", "One?"), ChatMessage("assistant", "Answer 1.")
+    talk = simulate([], _about, seconds=8, during=writing((1.0, "Two?")), branch=(1, 1), earlier=earlier)
+    [asked] = [turn for turn in talk.transcript.turns if turn.speaker == "user"]
+    assert asked.after == (1, 1)
+    assert [message.content for message in talk.backend.requests[0].messages[1:]] == ["One?", "Answer 1.", "Two?"]
+
+
 class Slow(ScriptedTranscriber):
     """Writes a turn down so many seconds after its end, as a real recogniser does."""
 

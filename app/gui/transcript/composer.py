@@ -124,7 +124,7 @@ class Composer(QWidget):
     def __init__(self, model: SessionModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._model = model
-        self._waiting: list[str] = []
+        self._waiting: list[tuple[str, Turn | None]] = []  # messages, and the turns that they replace
         self._history: list[str] = []
         self._place = 0  # index into the history; equal to its length while a new message is being typed
         self._draft = ""
@@ -161,9 +161,14 @@ class Composer(QWidget):
     def _send_waiting(self) -> None:
         """Sends the queued messages: the session runs."""
         waiting, self._waiting = self._waiting, []
-        for text in waiting:
-            self.sent.emit(text)
+        for text, replaces in waiting:
+            self._emit(text, replaces)
         self._show()
+
+    def _emit(self, text: str, replaces: Turn | None) -> None:
+        if replaces is not None:
+            self.replacing.emit(replaces)
+        self.sent.emit(text)
 
     def _follow_phase(self, phase: Phase) -> None:
         if phase == "stopped":
@@ -201,7 +206,8 @@ class Composer(QWidget):
         """Moves queued messages back into the field. Called before another conversation is shown."""
         if self._waiting:
             waiting, self._waiting = self._waiting, []
-            self.field.setText(" ".join(filter(None, (*waiting, self.field.text().strip()))))
+            texts = (*(text for text, _ in waiting), self.field.text().strip())
+            self.field.setText(" ".join(filter(None, texts)))
             self._show()
 
     def forget(self) -> None:
@@ -221,12 +227,10 @@ class Composer(QWidget):
         if not self._history or self._history[-1] != text:
             self._history = [*self._history[1 - MOST_KEPT :], text]
         self._place, self._draft = len(self._history), ""
-        if replaces is not None:
-            self.replacing.emit(replaces)
         if self._model.talk.phase == "running":
-            self.sent.emit(text)
+            self._emit(text, replaces)
         else:
-            self._waiting.append(text)
+            self._waiting.append((text, replaces))
             self._show()
             if self._model.talk.phase == "stopped":
                 self.talk_wanted.emit()

@@ -101,16 +101,31 @@ async def test_escape_keeps_the_question_and_what_was_typed_before(window: MainW
     assert composer.field.text() == "half typed", "it is not lost either when the edited question is sent"
 
 
-async def test_while_stopped_the_next_session_continues_the_branch(window: MainWindow, factory: FakeFactory) -> None:
+async def test_while_stopped_an_edited_question_starts_a_session_that_replaces_it(window, factory) -> None:
     three(window)
     window.starter.stop()
     await until(lambda: window.model.talk.phase == "stopped")
     edit(window, 2, "Why?")
-    await until(lambda: window.model.talk.phase == "running" and len(factory.choices) == 2)
+    await until(lambda: len(factory.choices) == 2 and ("write", "Why?") in factory.session.calls)
+    assert told(factory.session) == [((1, 1), ["Who?", "I."])], "before it is asked"
+    assert [call[0] for call in factory.session.calls[-2:]] == ["choose_branch", "write"]
+    assert cards(window).startswith("Who? | I.") and "Where?" not in cards(window)
+
+
+async def test_a_version_chosen_while_stopped_is_continued_by_the_next_session(window, factory) -> None:
+    three(window)
+    edit(window, 2, "Why?")
+    say(window, *spoken(4, "Why?", "Because.", at=50.0))
+    window.starter.stop()
+    await until(lambda: window.model.talk.phase == "stopped")
+    window.transcript.view.show_card(2)
+    window.transcript.view.followed.emit(EARLIER)
+    assert cards(window).endswith("When? (1/2) | Now. | Where? | Here.")
+    window.starter.go_on()
+    await until(lambda: len(factory.choices) == 2 and window.model.talk.phase == "running")
     choice = factory.choices[-1]
-    assert choice.branch == (1, 1) and [message.content for message in choice.earlier] == ["Who?", "I."]
-    await until(lambda: ("write", "Why?") in factory.session.calls)
-    assert not told(factory.session), "the session says it itself"
+    assert choice.branch == (1, 3) and [message.content for message in choice.earlier][-2:] == ["Where?", "Here."]
+    assert not told(factory.session), "the session notes it by itself"
 
 
 async def test_a_kept_conversation_shows_the_branch_that_it_was_left_in(window: MainWindow) -> None:
