@@ -27,7 +27,7 @@ class MiniController(QObject):
     """The mini window is built on first use. It ends whenever the main window is shown again, for any reason.
 
     - `draft`: the main window's field for messages, whose text the mini window's shares.
-    - `send`: sends a typed message, once a session runs.
+    - `send`: sends the draft, once a session runs.
     - `add_models`: adds what can be chosen to a menu of models.
     - `go_on`: starts a session in the conversation that is shown, if none runs.
     - `come_forward`: shows the main window in front.
@@ -43,7 +43,7 @@ class MiniController(QObject):
         layout: WindowLayoutStore,
         draft: ComposerField,
         *,
-        send: Callable[[str], object],
+        send: Callable[[], object],
         add_models: Callable[[QMenu], object],
         go_on: Callable[[], object],
         come_forward: Callable[[], object],
@@ -126,7 +126,7 @@ class MiniController(QObject):
         mini, push = MiniWindow(), self._push
         self._routing = KeyRouting(push, mini, mini.field)
         self._routing.escaped.connect(lambda: mini.silence.click() if mini.silence.isVisible() else None)
-        mini.sent.connect(self._write)
+        mini.send_wanted.connect(self._write)
         mini.field.setText(self._draft.text())
         mini.field.textChanged.connect(lambda: _copy_text(mini.field, self._draft))
         mini.model.clicked.connect(self._open_models)
@@ -142,8 +142,8 @@ class MiniController(QObject):
         mini.addActions([self._commands["mute"], self._commands["mini"]])  # for their keys
         return mini
 
-    def _write(self, text: str) -> None:
-        self._send(text)
+    def _write(self) -> None:
+        self._send()
         if self._routing is not None:
             self._routing.end_typing()
 

@@ -138,8 +138,8 @@ class MiniWindow(QWidget):
     back_wanted = Signal()
     """Emitted when the user asks to return to the main window."""
     silence_wanted = Signal()
-    sent = Signal(str)
-    """Emits a message that the user has typed."""
+    send_wanted = Signal()
+    """Emitted when the user sends what the field contains."""
     active_changed = Signal()
     """Emitted when the window gains or loses keyboard focus."""
     placed = Signal(QPoint)
@@ -201,12 +201,7 @@ class MiniWindow(QWidget):
 
     def _send(self) -> None:
         """Sends the message; without one, Enter returns to the main window."""
-        text = self.field.text().strip()
-        self.field.clear()
-        if text:
-            self.sent.emit(text)
-        else:
-            self.back_wanted.emit()
+        (self.send_wanted if self.field.text().strip() else self.back_wanted).emit()
 
     # -- placement
 

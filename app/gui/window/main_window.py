@@ -235,7 +235,7 @@ class MainWindow(QMainWindow):
             self.current,
             self.layout_store,
             self.transcript.composer.field,
-            send=self.transcript.composer.put,
+            send=self.transcript.composer.send,
             add_models=self._add_models,
             go_on=self.starter.go_on_if_stopped,
             come_forward=self.come_forward,

@@ -209,3 +209,9 @@ async def test_the_model_is_changed_in_it(window: MainWindow, mini: MiniWindow, 
     menu.close()
     assert factory.session.calls == [("set_backend", BackendChoice("openai", "gpt-4.1"))]
     await until(lambda: mini.model.name == "gpt-4.1")
+    say(window, *spoken(1, "Who?", "I."))
+    window.transcript.composer.edit(window.model.turns[0])
+    assert mini.field.text() == "Who?"
+    mini.field.setText("Why?")
+    QTest.keyClick(mini.field, Qt.Key.Key_Return)
+    assert [call[0] for call in factory.session.calls[-2:]] == ["choose_branch", "write"], "it replaces the turn, too"
