@@ -3311,10 +3311,6 @@
 <context>
     <name>MainWindow</name>
     <message>
-        <source>All models…</source>
-        <translation>Alle Modelle…</translation>
-    </message>
-    <message>
         <source>Go to the newest message</source>
         <translation>Zur neuesten Meldung</translation>
     </message>
@@ -7039,6 +7035,17 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>Done: hide microphone and model</source>
         <translation>Fertig: Mikrofon und Modell ausblenden</translation>
+    </message>
+</context>
+<context>
+    <name>WindowParts</name>
+    <message>
+        <source>All models…</source>
+        <translation>Alle Modelle…</translation>
+    </message>
+    <message>
+        <source>KAME</source>
+        <translation>KAME</translation>
     </message>
 </context>
 <context>

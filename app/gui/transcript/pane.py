@@ -23,10 +23,9 @@ from app.gui.transcript.composer import Composer
 from app.gui.transcript.consent_card import ConsentCard
 from app.gui.transcript.document_chips import DocumentChips
 from app.gui.transcript.entries import EARLIER, LATER, THOUGHTS
-from app.gui.transcript.film import ThoughtFilm
 from app.gui.transcript.header import TranscriptHeader
 from app.gui.transcript.turn_actions import HoverWatch, TurnActions
-from app.gui.transcript.turn_cards import TurnCards
+from app.gui.transcript.turn_cards import ThoughtFilm, TurnCards
 from app.gui.transcript.welcome import Welcome
 from app.gui.widgets.form import column, row
 

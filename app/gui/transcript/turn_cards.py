@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QDateTime, QLocale, QObject, QTime, Signal
 
@@ -27,6 +27,9 @@ LEAST_WORDS = 3
 """From this many of the user's words on, the guessed answer is shown."""
 SHOWING_SECONDS = 0.012
 """Time spent adding cards of past sessions before returning to the event loop. Their layout takes twice as long."""
+
+THOUGHT_MS = 900
+"""How long each thought of a film is shown."""
 
 Item = Entry | str
 """What a card shows: a turn, a note, or the heading of a session."""
@@ -327,3 +330,38 @@ class TurnCards(QObject):
                 self._shown.insert(place, entry)
                 self._insert(self._first + place, self._card(entry), entry)
         self._index()
+
+
+class ThoughtFilm(QObject):
+    """Shows one thought after the other by `show`, which gets the turn and a card for it; None at the end."""
+
+    def __init__(self, make: TranscriptCards, show: Callable[[Turn, Card | None], object], parent: QObject) -> None:
+        super().__init__(parent)
+        self._make, self._show = make, show
+        self._turn: Turn | None = None
+        self._left: deque[tuple[int, Revision]] = deque()
+        self._count = 0
+        self.timer = timer(self, THOUGHT_MS, self._next, repeats=True)
+
+    def play(self, turn: Turn, revisions: Sequence[Revision]) -> None:
+        """Shows `revisions`, which were there for `turn`. Another call for the same turn stops."""
+        again = self._turn is turn
+        self.stop()
+        if not again:
+            self._turn, self._left, self._count = turn, deque(enumerate(revisions, 1)), len(revisions)
+            self.timer.start()
+            self._next()
+
+    def stop(self) -> None:
+        """Shows the answer again."""
+        turn, self._turn = self._turn, None
+        self.timer.stop()
+        if turn is not None:
+            self._show(turn, None)
+
+    def _next(self) -> None:
+        if self._turn is None or not self._left:
+            self.stop()
+            return
+        number, revision = self._left.popleft()
+        self._show(self._turn, self._make.film(revision, number, self._count))

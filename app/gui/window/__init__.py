@@ -2,5 +2,5 @@
 
 - `app.py`: the application and its event loop; `daemon_executor.py`: its threads; `start_report.py`: how long a start
   took
-- `main_window.py`: builds the parts, lays them out and connects them
+- `parts.py`: makes the parts and lays them out; `main_window.py`: how they work together, and the window's life
 """

@@ -61,7 +61,7 @@ def unheard(turn: int, at: float) -> list[e.Event]:
 async def test_a_turn_in_which_nothing_was_understood_leaves_no_card_and_is_said(window: MainWindow) -> None:
     button, popover = window.dock.button, window.devices
     say(window, *unheard(1, 1.0))
-    assert transcript(window) == [] and not window.transcript.has_words
+    assert transcript(window) == [] and not window.transcript.cards.has_words
     assert (button.text(), button.hint) == ("I heard nothing", "speak while the button is down")
     assert window.messages.rows == []
     say(window, e.LevelMeasured(7.0, -50.0, -60.0))
