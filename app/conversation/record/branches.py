@@ -66,6 +66,11 @@ class Branches:
         place = Place(turn.talk, turn.number)
         return self._standing.get(place, BEGINNING) in self._path
 
+    def is_behind(self, turn: Turn) -> bool:
+        """Returns whether `turn`, which has changed, makes another tree."""
+        known = Place(turn.talk, turn.number) in self._before
+        return turn.speaker == "user" and known != (bool(turn.text) and not turn.backchannel)
+
     def before(self, turn: Turn) -> Place | None:
         """Returns the place that the user's `turn` follows; None if it belongs to another conversation."""
         return self._before.get(Place(turn.talk, turn.number))

@@ -283,7 +283,7 @@ class SessionModel(QObject):
             self._chosen = self._branches = None  # the record has it
         if change.entry is not None and isinstance(change.entry, Turn):
             change.entry.talk = self.number
-            if change.entry.speaker == "user":
+            if self._branches is not None and self._branches.is_behind(change.entry):
                 self._branches = None
         if self.in_view and isinstance(event, e.OracleRequested | e.OracleHandedOver) and change.revision is not None:
             change.revision.talk = self.number
