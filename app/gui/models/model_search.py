@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -79,8 +79,8 @@ class ModelSearch(QWidget):
         """Clears the search, marks the current model as `show_current` does, and fetches the lists of all places that
         aren't cached.
         """
-        with QSignalBlocker(self.field):
-            self.field.clear()
+        self.field.clear()
+        self._later.stop()
         self.panel.hide()
         for place in self._lists.places(self._recall):
             self._lists.ask(place.known, fresh=self._lists.state(place.known) == "away")

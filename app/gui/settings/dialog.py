@@ -187,8 +187,7 @@ class SettingsDialog(Dressed, Panel):
     def _pick_page(self, place: int) -> None:
         if place >= 0:
             self._page = place
-            with QSignalBlocker(self.search):
-                self.search.clear()
+            self.search.clear()
             self._show_rows()
 
     def _follow_link(self, target: str) -> None:

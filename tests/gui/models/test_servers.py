@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QMenu
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QToolButton
 
 from app.conversation import events as e
 from app.gui.models.model_list import ModelRow
@@ -189,6 +189,18 @@ async def test_the_highlight_moves_with_the_first_key_and_stays_on_its_model() -
         window.servers.add(BackendChoice("compatible", "", TWO))
         window.lists.ask(BackendChoice("compatible", "", TWO))
         await until(lambda: highlighted(window) == ("servers", "gamma"))
+
+
+async def test_a_list_that_is_opened_again_has_an_empty_search_and_nothing_to_clear(window: MainWindow) -> None:
+    search = window.popover.search
+    (button,) = search.findChildren(QToolButton)
+    open_models(window)
+    await type_keys(window, "haiku")
+    assert button.isVisible()
+    await press_key(window, Qt.Key.Key_Escape)
+    open_models(window)
+    assert search.text() == ""
+    await until(lambda: not button.isVisible(), 5.0)
 
 
 async def test_a_server_whose_last_request_failed_is_marked_before_it_is_asked_again() -> None:

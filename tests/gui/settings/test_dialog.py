@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QStyle,
     QStyleOptionSpinBox,
+    QToolButton,
     QWidget,
 )
 from pytestqt.qtbot import QtBot
@@ -413,7 +414,7 @@ def test_nothing_found_is_said_and_escape_leads_back(place: Place) -> None:
     assert not dialog.area.nothing.isVisible()
 
 
-def test_from_the_search_to_a_setting_and_to_a_group(place: Place) -> None:
+def test_from_the_search_to_a_setting_and_to_a_group(place: Place, qtbot: QtBot) -> None:
     dialog = place.dialog
     QTest.keyClicks(dialog.search, "mirror")
     QTest.keyClick(dialog.search, Qt.Key.Key_Return)
@@ -423,6 +424,8 @@ def test_from_the_search_to_a_setting_and_to_a_group(place: Place) -> None:
     where = dialog.pages.visualItemRect(dialog.pages.item(0)).center()
     QTest.mouseClick(dialog.pages.viewport(), Qt.MouseButton.LeftButton, pos=where)
     assert dialog.search.text() == "" and dialog.area.title.text() == "General"
+    (clear,) = dialog.search.findChildren(QToolButton)
+    qtbot.waitUntil(lambda: not clear.isVisible(), timeout=5_000)
 
 
 def test_tab_leads_from_the_search_to_what_was_found(place: Place) -> None:
