@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from app.gui.design.fonts import sized
@@ -31,8 +31,8 @@ _ICONS = {
 
 
 class TalkButton(QAbstractButton):
-    """A round button in the colour of the state `word`. Below it are the button text and, in small type, `hint`; if
-    `words` is False, only the circle and its ring are shown.
+    """A round button in the colour of the state `word`. Below it is the button text; if `words` is False, only the
+    circle and its ring are shown. `hint` is for the widgets around it to show.
     """
 
     def __init__(self, parent: QWidget | None = None, *, words: bool = True) -> None:
@@ -49,7 +49,7 @@ class TalkButton(QAbstractButton):
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
 
     def show_state(self, word: str, text: str, hint: str) -> None:
-        """Shows a state. `word` determines colour and icon; `hint` is shown below `text`."""
+        """Shows a state. `word` determines colour and icon."""
         if (self.word, self.text(), self.hint) == (word, text, hint):
             return
         self.word, self.hint = word, hint
@@ -75,18 +75,17 @@ class TalkButton(QAbstractButton):
         return STATE_COLOURS[self.word]
 
     def sizeHint(self) -> QSize:
-        """Returns the size of the circle with its ring and, if shown, two lines of text."""
+        """Returns the size of the circle with its ring and, if shown, a line of text."""
         if not self._with_words:
             return QSize(CIRCLE_PX + 2 * RING_PX, CIRCLE_PX + 2 * RING_PX)
-        text, hint = self._fonts()
-        high = CIRCLE_PX + 2 * RING_PX + QFontMetrics(text).height() + QFontMetrics(hint).height() + GAP_PX
-        return QSize(round(self.fontMetrics().height() * 15), high)
+        high = CIRCLE_PX + 2 * RING_PX + QFontMetrics(self._text_font()).height() + GAP_PX
+        return QSize(round(self.fontMetrics().height() * 9), high)
 
     def minimumSizeHint(self) -> QSize:
         """Returns the smallest size at which the main text still fits."""
         if not self._with_words:
             return self.sizeHint()
-        words = QFontMetrics(self._fonts()[0]).horizontalAdvance(self.text())
+        words = QFontMetrics(self._text_font()).horizontalAdvance(self.text())
         return QSize(max(words, CIRCLE_PX + 2 * RING_PX), self.sizeHint().height())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
@@ -100,8 +99,8 @@ class TalkButton(QAbstractButton):
         if down and not self.isDown() and not self.hitButton(event.position().toPoint()):
             self.released.emit()  # Qt doesn't emit this if the pointer is outside the button
 
-    def _fonts(self) -> tuple[QFont, QFont]:
-        return sized(self.font(), "body", QFont.Weight.DemiBold), sized(self.font(), "caption")
+    def _text_font(self) -> QFont:
+        return sized(self.font(), "body", QFont.Weight.DemiBold)
 
     def _circle_room(self) -> QRect:
         wide = CIRCLE_PX + 2 * RING_PX
@@ -132,14 +131,6 @@ class TalkButton(QAbstractButton):
             icon = QRectF(centre.x() - ICON_PX / 2, centre.y() - ICON_PX / 2, ICON_PX, ICON_PX)
             paint_icon(painter, _ICONS[self.word], QColor("white"), icon)
             if self._with_words:
-                self._paint_words(painter)
-
-    def _paint_words(self, painter: QPainter) -> None:
-        shown = tokens()
-        text, hint = self._fonts()
-        top = CIRCLE_PX + 2 * RING_PX + GAP_PX / 2
-        for font, words, colour in ((text, self.text(), shown.text), (hint, self.hint, shown.dim)):
-            high = QFontMetrics(font).height()
-            room = QRectF(0, top, self.width(), high)
-            draw_words(painter, room, words, QColor(colour), font, Qt.AlignmentFlag.AlignCenter)
-            top += high
+                room = QRectF(self.rect()).adjusted(0, CIRCLE_PX + 2 * RING_PX, 0, 0)
+                ink, font = QColor(shown.text), self._text_font()
+                draw_words(painter, room, self.text(), ink, font, Qt.AlignmentFlag.AlignCenter)

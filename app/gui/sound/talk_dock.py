@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Signal
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPaintEvent
 from PySide6.QtWidgets import QCheckBox, QWidget
 
+from app.gui.design.fonts import set_size
 from app.gui.design.icons import IconButton, paint_icon
-from app.gui.design.look import STATE_COLOURS, draw_rounded, painter_on
+from app.gui.design.look import STATE_COLOURS, Dressed, draw_rounded, painter_on
 from app.gui.design.plain import named, set_tip
 from app.gui.design.theme import tokens
 from app.gui.sound.talk_button import TalkButton
 from app.gui.state.session_model import SessionModel
 from app.gui.state.talk_state import TalkState
-from app.gui.widgets.form import row
+from app.gui.widgets.form import column, row
+from app.gui.widgets.panel import ElidedLabel
 
 ICON_PX = 18
 
@@ -62,6 +64,18 @@ class MuteButton(IconButton):
             paint_icon(painter, "mic-off", QColor("white"), place)
 
 
+class Caption(Dressed, ElidedLabel):
+    """A line in small type in the middle."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent=parent, dim=True)
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._dress()
+
+    def _dress(self) -> None:
+        set_size(self, "caption")
+
+
 class TalkDock(QWidget):
     """Shows what `model` says about the session. User actions are emitted as signals of the individual widgets."""
 
@@ -86,7 +100,9 @@ class TalkDock(QWidget):
             (right, (None, self.silence, self.duplex)),
         ):
             row(*widgets, within=side, spacing=tokens().unit)
-        row((left, 1), self.button, (right, 1), within=self, spacing=2 * tokens().unit)
+        self.caption = Caption(self)
+        upper = row((left, 1), self.button, (right, 1), spacing=2 * tokens().unit)
+        column(upper, self.caption, within=self, spacing=0)
         model.changed.connect(self._show_state)
         self._show_state()
 
@@ -129,6 +145,7 @@ class TalkDock(QWidget):
         if state.asking:
             text, hint = self.tr("Asking aloud"), self.tr("Esc stops it")
         self.button.show_state(state.word, text, hint)
+        self.caption.setText(hint)
         # In hands-free mode, speech starts and ends turns, and the button only shows the state.
         self.button.setEnabled(state.phase in ("stopped", "loading") or state.can_talk)
         # A device test also mutes the session, but only muting by the user is shown.

@@ -13,6 +13,7 @@ from app.conversation import events as e
 from app.gui.design.look import STATE_COLOURS
 from app.gui.widgets.formats import dollars, seconds_words, tokens, wait
 from app.gui.window.main_window import MainWindow
+from app.session.control import Progress
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import oracle, press, say, shown, spoken, transcript, until
@@ -142,6 +143,31 @@ async def test_the_button_tells_the_state_in_words_and_colour(window: MainWindow
     states = ["ready", "hearing", "thinking", "speaking", "ready"]
     assert seen == [(word, STATE_COLOURS[state]) for word, state in zip(words, states, strict=True)]
     assert len({colour.name() for _, colour in seen[:4]}) == 4
+
+
+@pytest.mark.parametrize("percent", [100, 125])
+async def test_the_words_below_the_talk_button_are_whole_in_a_small_window(percent: int, gate, factory) -> None:
+    factory.progress = (Progress(("recogniser", "voice", "model")),)
+    async with shown(factory, Settings(font_scale=percent), running=False) as window:
+        window.resize(900, 600)
+        button, caption = window.dock.button, window.dock.caption
+        seen: list[str] = []
+        await until(lambda: window.width() == 900 and button.hint.startswith("loading: speech"))
+        for event in (
+            None,
+            *unheard(1, 1.0),
+            e.MicrophoneMuted(9.0, True),
+            e.MicrophoneMuted(9.1, False),
+            e.DeviceChanged(9.2, "microphone", "lost", "", "It is gone."),
+        ):
+            if event is not None:
+                gate.set()
+                await until(lambda: window.manager.session)
+                say(window, event)
+            seen.append(caption.text())
+            assert caption.fontMetrics().horizontalAdvance(caption.text()) <= caption.width(), caption.text()
+            assert button.minimumSizeHint().width() <= button.width(), button.text()
+        assert "nothing you say is heard" in seen and "type, or plug one in" in seen
 
 
 async def test_the_levels_move_hold_their_peak_and_fall(window: MainWindow) -> None:
