@@ -88,11 +88,20 @@ async def ready(demo: DemoController) -> None:
     await until(lambda: len(demo.course.pairs) == 3)
 
 
+def turn_to(demo: DemoController, step: str) -> None:
+    """Presses the key for the next page until this step is there."""
+    for _ in range(20):
+        if demo.course.step == step:
+            break
+        QTest.keyClick(demo.screen, Qt.Key.Key_Right)
+    else:
+        raise AssertionError(f"the demo is still at {demo.course.step}")
+
+
 async def go_to(demo: DemoController, step: str) -> None:
     """Goes to a step by the keyboard."""
     await ready(demo)
-    while demo.course.step != step:
-        QTest.keyClick(demo.screen, Qt.Key.Key_Right)
+    turn_to(demo, step)
     if step == "ask":
         await until(lambda: demo.screen.talk.isEnabled())
 
@@ -266,8 +275,7 @@ async def test_a_second_question_interrupts_the_cascades_turn(demo, service) -> 
 async def test_without_a_microphone_the_visitor_is_told(demo, service) -> None:
     service.no_devices = "There is no microphone. Plug one in."
     await ready(demo)
-    while demo.course.step != "ask":
-        QTest.keyClick(demo.screen, Qt.Key.Key_Right)
+    turn_to(demo, "ask")
     await until(lambda: demo.screen.sides["tandem"].trouble == "There is no microphone. Plug one in.")
     assert not demo.screen.talk.isEnabled()
 

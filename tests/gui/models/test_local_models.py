@@ -68,9 +68,13 @@ class FakeModels:
 
     def get(self, key: str, report: Callable[[str, float], None], cancelled: threading.Event) -> None:
         report("50% of 1.1 GB: getting piece 1 of 2", 0.5)
-        while not self.go_on.wait(0.01):
+        for _ in range(6_000):
+            if self.go_on.wait(0.01):
+                break
             if cancelled.is_set():
                 raise UserError("The download was stopped. What has come stays for the next try.")
+        else:
+            raise AssertionError("the download is neither finished nor stopped")
         if self.trouble:
             raise UserError(self.trouble)
         self.views[key] = replace(self.views[key], state="here", speed="0.6 s, 6 words/s")

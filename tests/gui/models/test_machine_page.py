@@ -40,11 +40,15 @@ class FakeGraphics:
         self.asked.append("install")
         report("Looking at the graphics card …", -1.0)
         report("Fetching: 1.0 of 7.2 GB", 0.14)
-        while not self.come.wait(0.005):
+        for _ in range(6_000):
+            if self.come.wait(0.005):
+                break
             if cancelled.is_set():
                 raise UserError("Stopped. What has come is kept, and it goes on from there.")
             if self.breaks:
                 raise UserError(self.breaks)
+        else:
+            raise AssertionError("the installation is neither finished nor stopped")
 
     def restart(self) -> None:
         self.asked.append("restart")

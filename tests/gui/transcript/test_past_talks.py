@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -47,8 +49,9 @@ def heads(pane: TranscriptPane) -> list[str]:
 def test_the_window_gets_its_turn_while_a_long_talk_is_shown(qtbot: QtBot) -> None:
     pane = pane_with(qtbot, past_talk(kept(2_000)))
     assert pane.cards.showing and pane.cards.has_words and 0 < len(pane.view.cards) < 2_001
-    counts = set()
+    counts, deadline = set(), time.monotonic() + 60.0
     while pane.cards.showing:
+        assert time.monotonic() < deadline, f"{len(pane.view.cards)} cards are shown so far"
         QApplication.processEvents()  # on a busy machine not each time with a card
         counts.add(len(pane.view.cards))
     assert len(counts) > 3 and len(pane.view.cards) == 2_001
