@@ -14,11 +14,13 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before Qt is loaded
 import pytest
 import pytestqt.plugin
 import qasync
+from PySide6.QtCore import QCoreApplication, QEvent, QLocale
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.gui.design.motion import reduce_motion
 from app.gui.design.theme import apply_theme
+from app.gui.widgets.translation import install_translations
 from app.gui.window.daemon_executor import DaemonExecutor
 from app.gui.window.main_window import MainWindow
 from tests.gui.fakes import FakeFactory
@@ -84,6 +86,17 @@ def _events_only_in_the_loop(request: pytest.FixtureRequest, monkeypatch: pytest
     """pytest-qt handles events after each step of a test, when the loop of an async one stands still: see `Loop`."""
     if inspect.iscoroutinefunction(request.function):
         monkeypatch.setattr(pytestqt.plugin, "_process_events", lambda: None)
+
+
+@pytest.fixture
+def in_english(qapp: QApplication) -> Iterator[QApplication]:
+    """The application, which speaks English again afterwards."""
+    before = QLocale()
+    QLocale.setDefault(QLocale("ru"))  # days and months are the system's words
+    yield qapp
+    QLocale.setDefault(before)
+    install_translations(qapp, QLocale("en"))
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QDialog
 
 from app.conversation import events as e
 from app.gui.models.model_list import ModelRow
@@ -20,6 +21,7 @@ from tests.gui.helpers import (
     click_model,
     open_dialog,
     press,
+    press_key,
     say,
     shown,
     transcript,
@@ -113,6 +115,18 @@ async def test_the_voice_is_handed_over_by_button_and_by_key(tmp_path: Path) -> 
         assert (factory.choices[1].backend, factory.choices[1].secondary) == (SECONDARY, BackendChoice("embedded"))
     kept = Settings.load(path)
     assert (kept.provider, kept.openai_model, kept.secondary_provider) == ("openai", "gpt", "embedded")
+
+
+@pytest.mark.parametrize("command", ["keys", "compare"])
+async def test_the_keys_of_the_hand_over_and_of_the_mini_window_work_in_a_dialog(command: str, window, factory) -> None:
+    await compare(window, factory)
+    window.commands[command].trigger()
+    (dialog,) = [one for one in window.findChildren(QDialog) if one.isVisible()]
+    await until(dialog.isActiveWindow)
+    await press_key(dialog, Qt.Key.Key_H, Qt.KeyboardModifier.ControlModifier)
+    assert factory.session.calls[-1] == ("hand_over",)
+    await press_key(dialog, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    assert window.mini_mode.mini is not None and window.mini_mode.mini.isVisible()
 
 
 async def test_a_refusal_at_the_side_leads_to_the_backend_that_refused_and_back_to_the_side(window, factory) -> None:

@@ -13,11 +13,13 @@ from app.conversation import events as e
 from app.gui.models.model_list import ModelRow
 from app.gui.models.models_dialog import ModelsDialog
 from app.gui.models.servers import Server
+from app.gui.widgets.translation import use_language
 from app.gui.window.main_window import MainWindow
 from app.services.backend_service import FoundServer
 from app.services.provider_keys import read_address
 from app.session.control import BackendChoice, UserError
 from app.settings.declarations import Settings
+from app.settings.kept_state import WindowState
 from tests.gui.fakes import FakeBackendService, FakeFactory
 from tests.gui.helpers import (
     click_at,
@@ -98,12 +100,22 @@ async def test_servers_are_pasted_named_and_kept(tmp_path: Path) -> None:
 
 
 async def test_what_was_typed_stays_and_is_put_right_where_it_was_typed() -> None:
-    given = service(faults={"http://127.0.0.1:9": UserError("127.0.0.1:9 does not answer. Start it, or change it.")})
+    locked = "http://127.0.0.1:8093"
+    given = service(
+        faults={
+            "http://127.0.0.1:9": UserError("127.0.0.1:9 does not answer. Start it, or change it."),
+            locked: UserError("127.0.0.1:8093 wants an API key."),
+        }
+    )
     async with shown(FakeFactory(), Settings(), service=given) as window:
         await paste(window, "127.0.0.1:9")
         panel = window.popover.models.panel
         await until(lambda: "does not answer" in panel.words.text())
         assert window.popover.isVisible() and panel.address.text() == "http://127.0.0.1:9"
+        panel.address.setText(locked)
+        QTest.keyClick(panel.address, Qt.Key.Key_Return)
+        await until(lambda: "wants an API key" in panel.words.text())
+        assert window.popover.isVisible() and panel.address.text() == locked and panel.key.hasFocus()
         panel.address.setText("127.0.0.1:8092")
         QTest.keyClick(panel.address, Qt.Key.Key_Return)
         await until(lambda: window.top_bar.pill.text() == "gamma")
@@ -111,6 +123,23 @@ async def test_what_was_typed_stays_and_is_put_right_where_it_was_typed() -> Non
         panel.address.setText("what?")
         panel.connect_now()
         assert "not a server's address" in panel.words.text() and panel.address.text() == "what?"
+
+
+async def test_a_server_that_has_stopped_is_put_right_where_it_is_picked() -> None:
+    given = service(faults={ONE: UserError("127.0.0.1:8091 does not answer.")})
+    settings = Settings(compatible_url=ONE, compatible_model="alpha")
+    state = WindowState(servers=[{"provider": "compatible", "base_url": ONE}])
+    async with window_and_factory(settings, state=state, service=given) as (window, factory):
+        open_models(window)
+        await until(lambda: [row.state for row in rows(window) if row.section == "servers"] == ["away"])
+        click_model(window.popover.list, "alpha")
+        panel = window.popover.models.panel
+        assert window.popover.isVisible() and panel.address.text() == ONE and panel.address.hasFocus()
+        assert "does not answer" in panel.words.text() and factory.session.calls == []
+        panel.address.setText(TWO)
+        QTest.keyClick(panel.address, Qt.Key.Key_Return)
+        await until(lambda: factory.session.calls)
+        assert factory.session.calls[0][1].base_url == TWO
 
 
 async def test_a_provider_without_a_key_says_so_and_takes_one() -> None:
@@ -124,6 +153,11 @@ async def test_a_provider_without_a_key_says_so_and_takes_one() -> None:
         panel = window.popover.models.panel
         assert panel.key.isVisible() and not panel.address.isVisible() and panel.key.hasFocus()
         assert factory.session.calls == [], "nothing is changed before there is a key"
+        window.popover.search.setText("no such model")
+        await until(lambda: not rows(window))
+        assert panel.isVisible() and not window.popover.models.empty.isVisible(), "the user has gone on from the search"
+        window.popover.search.clear()
+        panel.key.setFocus()
         QTest.keyClick(panel.key, Qt.Key.Key_Return)
         await until(lambda: "There is no key yet" in panel.words.text())
         given.lists["openai"] = ("gpt-4.1", "gpt-5")
@@ -257,22 +291,29 @@ async def test_the_pill_names_who_answers_who_is_coming_and_says_no() -> None:
         assert window.settings.provider == "embedded"
 
 
-async def test_one_model_has_one_colour_and_one_name_everywhere(tmp_path: Path) -> None:
-    path = tmp_path / "settings.json"
+async def test_one_model_has_one_colour_and_one_name_everywhere(tmp_path: Path, in_english: QApplication) -> None:
+    path, seen = tmp_path / "settings.json", []
     for language in ("en", "de"):
+        use_language(in_english, language)
         settings = Settings(path=path, window_language=language)
         async with shown(FakeFactory(), settings, service=service()) as window:
+            pill, colours = window.top_bar.pill, window.inspector.timeline.view.colours
+            say(window, e.SessionStarted(0, "cascade", "w", "Built-in", "smollm2-135m", "thinking"))
+            own = colours.backend(("Built-in", "smollm2-135m"))
+            assert (pill.text(), pill.colour()) == ("SmolLM2 135M", own)
             window.backends.choose(BackendChoice("compatible", "alpha", ONE))
-            await until(lambda: window.top_bar.pill.text() == "alpha")
+            await until(lambda pill=pill: pill.text() == "alpha")
             say(window, e.OracleRequested(1, 1, 1, "127.0.0.1:8091", "alpha", "what is", True))
-            colour = window.inspector.timeline.view.colours.backend(("127.0.0.1:8091", "alpha"))
-            assert window.top_bar.pill.colour() == colour
+            assert pill.colour() == colours.backend(("127.0.0.1:8091", "alpha")) != own
             kept = [row for row in window.keep.state.model_colours if row[:2] == ["127.0.0.1:8091", "alpha"]]
             assert len(kept) == 1
             open_models(window)
-            await until(lambda: "alpha" in names(window, "servers"))
+            await until(lambda: "beta" in names(window, "servers"))
+            window.popover.list.grab()
             listed = {tuple(row[:2]) for row in window.keep.state.model_colours}
             assert ("127.0.0.1:8091", "beta") not in listed, "a colour is for what was used"
+            seen.append((own, pill.colour()))
+    assert seen[0] == seen[1]
 
 
 async def test_a_new_servers_address_is_asked_for_first_and_can_be_tested_while_it_is_typed() -> None:

@@ -137,17 +137,6 @@ def languages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def in_english(qapp: QApplication) -> Iterator[QApplication]:
-    """The application, which speaks English again afterwards."""
-    before = QLocale()
-    QLocale.setDefault(QLocale("ru"))  # days and months are the system's words
-    yield qapp
-    QLocale.setDefault(before)
-    install_translations(qapp, QLocale("en"))
-    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
-
-
 class Tongues(QLocale):
     """A system whose user likes these languages, the first one best."""
 
@@ -415,6 +404,23 @@ async def test_errors_of_the_core_are_shown_in_german(in_english: QApplication) 
             "Die Aufnahme hat aufgehört: no space left on device. Das Gespräch geht weiter, und was bis hierher "
             "aufgenommen wurde, liegt in /home/me. Schaffe dort Platz, und nimm wieder auf.",
         ]
+
+
+@pytest.mark.parametrize("percent", [100, 125])
+async def test_the_first_sight_is_german_and_whole_in_a_small_window(percent: int, in_english: QApplication) -> None:
+    use_language(in_english, "de")
+    factory = FakeFactory(gate=asyncio.Event(), progress=(Progress(("recogniser", "voice", "model")),))
+    async with shown(factory, Settings(font_scale=percent), everything=False, running=False) as window:
+        window.resize(1400, 800)
+        window.panes.oracle_action.trigger()
+        await until(lambda: window.conversations.isVisible() and window.oracle.isVisible())
+        window.resize(900, 600)
+        button, welcome = window.dock.button, window.transcript.welcome
+        await until(lambda: button.hint == "lädt: Spracherkennung, Stimme, Sprachmodell")
+        assert button.text() == "Wird vorbereitet"
+        assert window.status.state.toolTip() == f"Macht sich bereit ({button.hint})"
+        await until(lambda: window.width() == 900 and not cut_off(window))
+        assert welcome.widget().width() <= welcome.viewport().width()
 
 
 async def test_the_guide_is_shown_in_german(in_english: QApplication) -> None:

@@ -87,6 +87,12 @@ def types(text: str) -> Act:
     return lambda window: type_keys(window, text)
 
 
+async def in_field(window: MainWindow) -> None:
+    """No click or Tab is needed before typing, and Enter and the space bar press nothing."""
+    await settle()
+    assert field_of(window).hasFocus()
+
+
 async def close_dialog(window: MainWindow) -> None:
     def opened() -> list[QDialog]:
         return [one for one in window.findChildren(QDialog) if one.isVisible()]
@@ -103,7 +109,11 @@ NEW, SETTINGS = CONTROL | Qt.Key.Key_N, CONTROL | Qt.Key.Key_Comma
 PANES = ("top_bar.sidebar_button", "top_bar.oracle_button", "status.inspector_button")
 STEPS: dict[str, list[Act]] = {
     "new conversation by its keys, from an arrow that was clicked": [clicks("status.inspector_button"), keys(NEW)],
-    "new conversation by its keys, from a button that Tab has reached": [tabs_to("status.inspector_button"), keys(NEW)],
+    "new conversation by its keys, from a button that Tab has reached": [
+        tabs_to("status.inspector_button"),
+        keys(NEW),
+        in_field,
+    ],
     "new conversation by its button": [clicks("conversations.new_button")],
     "new conversation by the keyboard on its button": [tabs_to("conversations.new_button"), keys(SPACE)],
     "mute by mouse": [clicks("dock.mute")],
@@ -116,8 +126,8 @@ STEPS: dict[str, list[Act]] = {
         close_dialog,
     ],
     "each pane closed and opened by mouse": [clicks(name, name) for name in PANES],
-    "Escape with nothing to stop": [keys(ESCAPE)],
-    "Escape on a button that Tab has reached": [tabs_to("status.inspector_button"), keys(ESCAPE)],
+    "Escape with nothing to stop": [keys(ESCAPE), in_field],
+    "Escape on a button that Tab has reached": [tabs_to("status.inspector_button"), keys(ESCAPE), in_field],
     "Escape in the search and in the list": [clicks("conversations.search"), types("old"), keys(ESCAPE), keys(ESCAPE)],
     "the popover of models, by mouse and Escape": [clicks("top_bar.pill"), keys(ESCAPE)],
     "the popover of models, by mouse alone": [clicks("top_bar.pill", "top_bar.pill")],
@@ -133,15 +143,26 @@ STEPS: dict[str, list[Act]] = {
 
 @act("a file attached by mouse")
 async def _(window: MainWindow) -> None:
+    await attach(window, clicks("transcript.composer.attach"))
+
+
+@act("a file attached by keyboard")
+async def _(window: MainWindow) -> None:
+    await attach(window, tabs_to("transcript.composer.attach"), keys(SPACE))
+
+
+async def attach(window: MainWindow, *ask: Act) -> None:
     notes = Path(str(window.settings.path)).with_name("notes.txt")
     notes.write_text("The mill belongs to Ada.", "utf-8")
-    await click(window.transcript.composer.attach)
+    for does in ask:
+        await does(window)
     dialog = window.documents.asking
     assert isinstance(dialog, QFileDialog)
     dialog.filesSelected.emit([str(notes)])
     dialog.done(QDialog.DialogCode.Accepted)
     await until(lambda: window.transcript.documents.chips)
     await in_front(window)
+    await in_field(window)
 
 
 @act("Escape with an answer to stop")

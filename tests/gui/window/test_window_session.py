@@ -12,8 +12,8 @@ from app.conversation import events as e
 from app.gui.window.main_window import MainWindow
 from app.session.control import BackendChoice, Progress, UserError
 from app.settings.declarations import Settings
-from tests.gui.fakes import FakeFactory, two_devices
-from tests.gui.helpers import choose, key, press, say, shown, transcript, until, window_and_factory
+from tests.gui.fakes import FakeBackendService, FakeFactory, two_devices
+from tests.gui.helpers import choose, key, press, say, shown, transcript, typed, until, window_and_factory
 
 
 @pytest.fixture
@@ -76,6 +76,24 @@ async def test_without_a_microphone_no_turn_opens(window, factory) -> None:
     QTest.mousePress(window.dock.button, Qt.MouseButton.LeftButton)
     QTest.mouseRelease(window.dock.button, Qt.MouseButton.LeftButton)
     assert factory.session.calls == [] and transcript(window) == []
+
+
+async def test_a_start_without_its_server_lets_one_talk_to_the_built_in_model_meanwhile() -> None:
+    server = BackendChoice("compatible", "alpha", "http://127.0.0.1:8091")
+    settings = Settings(provider="compatible", compatible_model="alpha", compatible_url=server.base_url)
+    async with window_and_factory(settings, service=FakeBackendService()) as (window, factory):
+        session, pill = factory.session, window.top_bar.pill
+        session.publish(driving=BackendChoice(model="smollm2-135m"), model="smollm2-135m")
+        say(window, e.Failure(1.0, "backend", "127.0.0.1:8091 does not answer.", False, *server.public))
+        assert window.dock.button.text() == "Hold to talk"
+        assert pill.text() == "SmolLM2 135M" and pill.coming is not None and pill.coming.name == "alpha"
+        (row,) = window.messages.rows
+        assert [one.text() for one in row.offers] == ["Key and server…", "Choose another…", "Try again"]
+        typed(window, "Hello.")
+        assert session.calls == [("write", "Hello.")]
+        press(row, "Try again")
+        await until(lambda: pill.text() == "alpha" and pill.coming is None)
+        assert window.messages.rows == [] and window.settings.provider == "compatible"
 
 
 class Early:
