@@ -158,5 +158,5 @@ class TrayController(QObject):
     def _show_state(self) -> None:
         if self.tray is not None:
             talk = self._model.talk
-            can_talk = talk.phase == "running" and not talk.duplex
-            self.tray.show_state(talk.word, held=talk.held, muted=self._manager.wanted.muted, can_talk=can_talk)
+            muted = self._manager.wanted.muted
+            self.tray.show_state(talk.word, held=talk.held, muted=muted, can_talk=talk.can_talk)

@@ -104,6 +104,12 @@ async def test_hands_free_leaves_nothing_to_press(told: list[tuple[str, str]]) -
         assert not tray.talk_action.isEnabled()
 
 
+async def test_without_a_microphone_there_is_nothing_to_press(told: list[tuple[str, str]], window, tray) -> None:
+    await until(lambda: tray.talk_action.isEnabled())
+    say(window, e.DeviceChanged(1.0, "microphone", "lost", "", "It is gone."))
+    assert not tray.talk_action.isEnabled()
+
+
 async def test_it_shows_and_hides_the_window(told: list[tuple[str, str]], window: MainWindow, tray: Tray) -> None:
     assert tray.window_action.text() == "&Hide KAME"
     tray.window_action.trigger()
