@@ -63,10 +63,7 @@ def questions(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, floa
 
 
 def talk_about(
-    number: int,
-    sound: tuple[Path, float],
-    told: ScriptedAnswer,
-    during: Callable[[Session], None] | None = None,
+    number: int, sound: tuple[Path, float], told: ScriptedAnswer, during: Callable[[Session], None] | None = None
 ) -> Talk:
     path, end = sound
 

@@ -84,9 +84,7 @@ async def test_a_client_that_dies_before_the_server_is_ready_keeps_nobody_out(ev
             assert await second.recv() == b"\x00"
 
 
-async def test_the_place_of_a_client_that_died_when_greeted_becomes_free(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_the_place_of_a_client_that_died_when_greeted_becomes_free(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_module, "RESUME_SECONDS", 0.3)
     async with scripted_server() as server:
         url = f"ws://127.0.0.1:{server.port}/api/chat"
@@ -156,10 +154,7 @@ async def test_what_failed_before_a_client_was_there_is_reported_to_both() -> No
     async def make(source: PushedSource, sink: SendingSink) -> Session:
         return scripted_session(source, sink, lost=_Unloadable("127.0.0.1:1"))
 
-    async with (
-        served(make, tell=lines.append) as server,
-        client(server.port) as frontend,
-    ):
+    async with served(make, tell=lines.append) as server, client(server.port) as frontend:
         steps = await steps_until(frontend, lambda steps: bool(relayed(steps, e.Failure)))
     assert "KAME's weights are not there, so the cascade speaks. Get them first." in lines
     (failure,) = relayed(steps, e.Failure)

@@ -189,12 +189,7 @@ def test_an_answer_that_is_still_worked_out_is_dropped(answer_mode: e.AnswerMode
 def test_a_turn_that_is_still_being_written_down_is_not_asked_about() -> None:
     script = [FRANCE, SPAIN]
     talk = simulate(
-        script,
-        about,
-        seconds=20,
-        answer_mode="after",
-        transcriber=Slow(script),
-        during=calling((3.5, Session.silence)),
+        script, about, seconds=20, answer_mode="after", transcriber=Slow(script), during=calling((3.5, Session.silence))
     )
     assert next(final.text for final in talk.of(e.TranscriptFinal)) == FRANCE.words, "what the user said is kept"
     assert {asked.turn for asked in talk.of(e.OracleRequested)} == {2}

@@ -66,12 +66,7 @@ MANY = [(f"Mic {index}", "ALSA", 1, 0) for index in range(9)]
 @pytest.mark.parametrize(
     ("rows", "kind", "name", "words"),
     [
-        (
-            ROWS,
-            "microphone",
-            "usb",
-            "“usb” could be any of “USB Headset: Audio”, “USB Camera: Audio”.*the microphone",
-        ),
+        (ROWS, "microphone", "usb", "“usb” could be any of “USB Headset: Audio”, “USB Camera: Audio”.*the microphone"),
         (ROWS, "microphone", "USB Hedset Audio", "no microphone named “USB Hedset Audio”.*“USB Headset: Audio”"),
         (MANY, "microphone", "zzzzzz", "There is “Mic 0”, .*“Mic 5” and 3 more"),
         ((), "microphone", None, "No microphone was found.*Plug one in"),

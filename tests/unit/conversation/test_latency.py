@@ -7,16 +7,7 @@ import pytest
 from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
-from app.conversation.record.latency import (
-    MOST_ANSWERS,
-    PIECES,
-    Answer,
-    Cause,
-    Figures,
-    Reason,
-    figures,
-    why_slow,
-)
+from app.conversation.record.latency import MOST_ANSWERS, PIECES, Answer, Cause, Figures, Reason, figures, why_slow
 from app.conversation.record.record import Record
 from tests.support.scripted import ScriptedTurn
 from tests.support.talks import simulate

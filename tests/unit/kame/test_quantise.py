@@ -112,9 +112,7 @@ def test_a_kernel_that_does_not_compile_says_why(monkeypatch: pytest.MonkeyPatch
         q.compile_kernel("broken")
 
 
-def test_a_kernel_is_loaded_with_its_context_and_a_failed_load_is_tried_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_kernel_is_loaded_with_its_context_and_a_failed_load_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a card that is emulated: it refuses the first load, as a driver does on a thread without a context."""
     done: list[str] = []
 

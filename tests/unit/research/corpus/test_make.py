@@ -13,15 +13,7 @@ from app.backend.base import BackendError, ChatRequest
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.cli.parser import main
 from app.research.corpus.dialogue import CorpusFolder, exchanges
-from app.research.corpus.make import (
-    Asker,
-    Prompt,
-    make_oracle,
-    make_scripts,
-    make_speech,
-    make_tokens,
-    read_scripts,
-)
+from app.research.corpus.make import Asker, Prompt, make_oracle, make_scripts, make_speech, make_tokens, read_scripts
 from app.research.corpus.oracle import check_dialogues
 from app.research.corpus.scripts import Item, SpeakingOptions
 from tests.support.scripted import ScriptedVoice

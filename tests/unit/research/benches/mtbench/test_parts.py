@@ -8,15 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.research.benches.mtbench.asking import has_fact, known_facts
-from app.research.benches.mtbench.plan import (
-    Plan,
-    Spending,
-    System,
-    Tools,
-    estimate,
-    load_questions,
-    write_down,
-)
+from app.research.benches.mtbench.plan import Plan, Spending, System, Tools, estimate, load_questions, write_down
 from app.research.commands.bench_mtbench import question_numbers, systems
 from app.session.control import BackendChoice, UserError
 
