@@ -293,7 +293,7 @@ def test_what_can_not_be_done_with_a_key_is_a_sentence(
     assert not places_with(SECRET, texts=[json.dumps(document)])
 
 
-def test_a_terminal_that_can_not_hide_what_is_typed_is_not_used(
+def test_a_terminal_that_can_not_hide_a_key_is_not_used(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import getpass

@@ -48,7 +48,7 @@ def _alive(pid: int) -> bool:
 
 
 @pytest.mark.slow
-def test_a_voice_says_what_it_is_given_and_leaves_its_child_to_the_next_one_in_order(
+def test_a_voice_says_what_it_is_given_and_leaves_its_child_to_the_next_in_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(child_voice, "_CLIP_SECONDS", 60.0)  # a busy machine is not stuck
@@ -215,9 +215,7 @@ async def test_an_embedded_model_that_is_killed_is_started_again_and_asked_again
 
 @pytest.mark.slow  # it is started again as the voice and the language model are
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGSTOP])
-def test_a_judge_of_the_words_that_dies_or_hangs_is_started_again(
-    sign: signal.Signals, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_judge_that_dies_or_hangs_is_started_again(sign: signal.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_endpointing.TextEndpointing, "ASK_SECONDS", 5.0)
     judge = text_endpointing.open_judge(default_model("llm"))
     before = judge.odds("What is the capital of")

@@ -28,7 +28,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict]:
     return code, json.loads(capsys.readouterr().out)
 
 
-def test_weights_are_listed_fetched_and_checked(
+def test_weights_are_fetched_and_checked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
@@ -61,7 +61,7 @@ def test_doctor_tells_what_there_is_and_what_to_do(capsys: pytest.CaptureFixture
     assert "card" in document["advice"] and document["advice"].endswith(".")
 
 
-def test_doctor_names_commands_as_they_work_here(
+def test_doctor_names_commands_that_work(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a machine with a card and without the weights; the app's command is not on the PATH."""

@@ -194,7 +194,7 @@ def test_an_answer_continues_after_a_gap_and_loses_no_word(spoken: np.ndarray, k
         assert " ".join(said) == ANSWER
 
 
-def test_a_recogniser_that_raises_takes_no_other_event_with_it(
+def test_a_recogniser_that_raises_takes_nothing_along(
     spoken: np.ndarray, monkeypatch: pytest.MonkeyPatch, faults: Faults
 ) -> None:
     reference = talk(spoken, [])

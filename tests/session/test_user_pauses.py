@@ -20,9 +20,7 @@ from tests.support.talks import LoopSpeaker, QuietSource
 PAUSING = [ScriptedTurn(0.5, 1.5, "What is the", finished=0.05), ScriptedTurn(2.3, 3.5, "capital of France?")]
 
 
-async def test_the_pauses_of_a_conversation_are_known_to_the_next_one(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+async def test_the_pauses_of_a_talk_are_known_to_the_next_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(kept_state, "pauses_path", lambda: tmp_path / "data" / "pauses.json")
     threads: list[threading.Thread] = []
 

@@ -50,9 +50,7 @@ def _process(
         pytest.param(0.04, -20.0, 0.0, 0.3, marks=pytest.mark.slow),
     ],
 )
-def test_echo_is_attenuated_by_25_db_after_two_seconds(
-    delay: float, attenuation: float, drift: float, rt60: float
-) -> None:
+def test_echo_is_attenuated_by_25_db_after_two_s(delay: float, attenuation: float, drift: float, rt60: float) -> None:
     place = Room(
         frames(20), delay_seconds=delay, attenuation_db=attenuation, drift_ppm=drift, rt60=rt60, seed=5, keep=True
     )

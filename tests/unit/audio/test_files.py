@@ -381,9 +381,7 @@ LEFT, RIGHT = TONE, tone(RATE, 1.0, hertz=550.0, level=1.0)
         ([np.zeros(RATE), np.zeros(RATE), LEFT, np.zeros(RATE), np.zeros(RATE), np.zeros(RATE)], LEFT / 6),
     ],
 )
-def test_channels_are_judged_before_they_are_mixed(
-    channels: list[np.ndarray], heard: np.ndarray, tmp_path: Path
-) -> None:
+def test_channels_are_judged_before_they_mix(channels: list[np.ndarray], heard: np.ndarray, tmp_path: Path) -> None:
     path = save(tmp_path / "a.wav", np.column_stack(channels), RATE, subtype="FLOAT")
     samples = read_all(path)[:SAMPLE_RATE]
     wanted = soxr.resample(heard.astype(np.float32), RATE, SAMPLE_RATE)[: len(samples)]

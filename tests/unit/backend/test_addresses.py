@@ -118,9 +118,7 @@ async def test_an_unusable_proxy_on_the_way_is_named(proxy: str, monkeypatch: py
         await made.close()
 
 
-async def test_a_server_that_is_loading_is_waited_for_when_its_models_are_listed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_server_that_loads_is_waited_for_when_its_models_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.backend.openai_compatible.LOAD_POLL_SECONDS", 0.02)
     loading = whole(503, {"error": {"code": 503, "message": "Loading model", "type": "unavailable_error"}})
     async with Wire([loading, loading, MODELS]) as wire:

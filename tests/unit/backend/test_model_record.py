@@ -349,9 +349,7 @@ SPEECHES_TRAITS = OpenAICompatibleBackend(base_url="https://host.example/v1", mo
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"version": 1, "models": [{"server": 1}]}'])
-async def test_a_file_that_can_not_be_read_is_an_empty_one(
-    tmp_path: Path, text: str, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_an_unreadable_file_is_an_empty_one(tmp_path: Path, text: str, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "records.json"
     path.write_text(text)
     records = kept(path)

@@ -80,7 +80,7 @@ def test_a_warning_where_no_log_can_be_written_is_a_line(
     assert threading.active_count() == before
 
 
-def test_a_task_that_fails_unseen_is_a_line(
+def test_a_task_failing_unseen_is_a_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], log: Path
 ) -> None:
     async def fail() -> None:
@@ -95,7 +95,7 @@ def test_a_task_that_fails_unseen_is_a_line(
     assert "Traceback" in log.read_text("utf-8")
 
 
-def test_an_error_of_the_system_names_its_file(
+def test_a_system_error_names_its_file(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     instead(monkeypatch, lambda: (tmp_path / "none").read_text())

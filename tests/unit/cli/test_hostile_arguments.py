@@ -139,9 +139,7 @@ OPTIONS = ["temperature", "cap", "context", "delay-ms", "lead-ms", "patience", "
         for number in NUMBERS
     ],
 )
-def test_a_number_that_is_none_is_refused(
-    option: str, number: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_number_is_refused(option: str, number: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     value = f"{number}=embedded" if option == "swap" else number
     code, said = run(capsys, ["talk", "--input", str(tmp_path / "none.wav"), f"--{option}={value}"])
     assert code == 2 and f"argument --{option}" in said and "Traceback" not in said

@@ -82,9 +82,7 @@ SENTENCES = st.lists(
 
 
 @given(SENTENCES, SENTENCES, st.data())
-def test_each_stretch_is_complete_sentences_of_one_answer(
-    older: list[str], newer: list[str], data: st.DataObject
-) -> None:
+def test_each_stretch_is_whole_sentences_of_one_answer(older: list[str], newer: list[str], data: st.DataObject) -> None:
     """The older answer is left at the end of any of its clauses."""
     begun = split_clauses(" ".join(older), complete=True)
     said = " ".join(begun[: data.draw(st.integers(1, len(begun)))])

@@ -90,9 +90,7 @@ def asked(number: int, words: str, text: str = ANSWER, **more: bool) -> KnownRev
         ([asked(1, QUESTION, language="de")], TakeFloor(1, 1.0, f"{QUESTION}?"), "-unconfirmed"),
     ],
 )
-def test_a_rule_lets_a_revision_pass_or_holds_it_back(
-    revisions: list[KnownRevision], ended: TakeFloor, rule: str
-) -> None:
+def test_a_rule_lets_a_revision_pass_or_holds_it(revisions: list[KnownRevision], ended: TakeFloor, rule: str) -> None:
     known = Revisions()
     known._known = {revision.number: revision for revision in sorted(revisions, key=lambda one: one.order)}
     verdict = known.gate(revisions[0], ended, "thinking")

@@ -113,9 +113,7 @@ CAPITAL = "The capital of Norway is Oslo. It"
         ([(QUESTION, CAPITAL)], 0),
     ],
 )
-def test_two_revisions_have_to_agree_that_were_asked_on_different_words(
-    asked: list[tuple[str, str]], words: int
-) -> None:
+def test_two_revisions_have_to_agree_that_were_asked_on_other_words(asked: list[tuple[str, str]], words: int) -> None:
     known = _known(*asked).of_turn(1)
     newest = next(revision for revision in reversed(known) if revision.has_words)
     clause = newest.first_clause

@@ -261,9 +261,7 @@ def _first_turn(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize(("level", "continues"), [(-38, True), (-20, False)])
-def test_a_softer_speaker_may_continue_and_somebody_softer_than_the_speaker_may_not(
-    level: float, continues: bool
-) -> None:
+def test_a_softer_speaker_may_continue_and_somebody_softer_than_they_may_not(level: float, continues: bool) -> None:
     """A voice that continues a turn is compared with that turn, and any other one with the user's last turns."""
     talk = Talk()
     for number, loud in enumerate((-20, -20, -20, level), 1):

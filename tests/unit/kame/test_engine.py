@@ -201,9 +201,7 @@ def test_one_at_a_time_has_the_card(folder: Path) -> None:
         pass
 
 
-def test_frames_are_captured_while_no_other_model_works_on_the_card(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_frames_are_captured_while_no_other_model_is_on_the_card(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     busy: list[bool] = []
     warm_up = Engine._warm_up
 

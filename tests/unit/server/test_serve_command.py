@@ -136,7 +136,7 @@ def test_that_speech_goes_unencrypted_beyond_this_machine_is_said(
     assert ("cross the network unencrypted" in printed.out + printed.err) == (host == "0.0.0.0")
 
 
-def test_ctrl_c_ends_it_while_it_loads(
+def test_ctrl_c_ends_its_loading(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], scripted: None
 ) -> None:
     async def load_for_ever(make: Any) -> None:

@@ -43,9 +43,7 @@ def test_what_is_too_large_for_the_memory_does_not_fit(service: ModelService, mo
     assert found["whisper-large-v3-turbo"].fits and not found["whisper-base"].fits and not found[SMALL].fits
 
 
-def test_the_best_model_that_is_fast_enough_is_recommended(
-    service: ModelService, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_best_model_that_is_fast_is_recommended(service: ModelService, monkeypatch: pytest.MonkeyPatch) -> None:
     measured(monkeypatch, {})
     assert service.recommended("en") == "", "nothing is known yet"
     measured(monkeypatch, {SMALL: Speed(0.5, 12.0)})

@@ -60,7 +60,7 @@ def test_whatever_ends_a_recording_is_reported_and_the_conversation_continues(
     assert sentence.startswith("The recording has stopped: ") and "continues" in sentence
 
 
-def test_a_slow_disk_cuts_no_recording(
+def test_a_slow_disk_cuts_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(recorder_module, "CLOSE_SECONDS", 0.05)
@@ -230,9 +230,7 @@ def test_any_recording_is_told_or_refused_in_a_sentence(data: bytes, tmp_path_fa
         assert code == 0
 
 
-def test_a_disk_that_stands_still_costs_little_memory_and_no_alignment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_stands_still_costs_little_memory_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorder_module, "MOST_WAITING", 10)
     begun, held = threading.Event(), threading.Event()
 

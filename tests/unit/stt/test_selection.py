@@ -217,9 +217,7 @@ def test_a_model_that_a_card_has_broken_is_not_lent_again(monkeypatch: pytest.Mo
         assert second is not first and works
 
 
-def test_a_recogniser_is_loaded_on_the_card_only_while_nothing_else_works_there(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_recogniser_is_loaded_on_the_card_only_while_nothing_works_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """A capture of the voice engine's frames fails if another thread allocates the card's memory meanwhile."""
     loads: list[tuple[str, bool]] = []
 

@@ -105,7 +105,7 @@ async def _good_and_bad(box: Toolbox) -> None:
 
 
 @pytest.mark.slow
-async def test_a_child_process_that_hangs_in_the_end(
+async def test_a_child_that_hangs_in_the_end(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import mcp.client.stdio as package

@@ -300,7 +300,7 @@ def test_a_list_that_was_written_by_hand_is_made_private(tmp_path: Path) -> None
         ({}, "reads", "sends", "sends"),
     ],
 )
-def test_what_a_tool_may_do_is_what_the_user_says(
+def test_what_a_tool_may_do_the_user_says(
     hint: dict[str, bool], user: Effect, own: Effect | None, effect: Effect
 ) -> None:
     tool = SimpleNamespace(

@@ -105,7 +105,7 @@ def _frames(p99: float) -> dict[str, Any]:
         (_frames(60.0), _frames(75.0), {"frames[7B int8].whole.p99"}),
     ],
 )
-def test_each_bench_has_its_directions(
+def test_each_bench_has_directions(
     tmp_path: Path, before: dict[str, Any], after: dict[str, Any], worse: set[str]
 ) -> None:
     a, b = written(tmp_path, "a", before), written(tmp_path, "b", after)

@@ -97,9 +97,7 @@ def questions(count: int = 6) -> list[SpokenQuestion]:
     return made
 
 
-def test_a_dialogue_has_all_streams_and_silence_where_nothing_is_said(
-    bank: SpeechBank, codec: VoiceCodec, pieces
-) -> None:
+def test_a_dialogue_has_all_streams_and_silence_where_none_speaks(bank: SpeechBank, codec: VoiceCodec, pieces) -> None:
     maker = DialogueMaker(bank, codec, pieces, VOCABULARY, questions(), [(questions()[0], "Water is wet.")])
     for seed in range(3):
         tokens = maker.make(random.Random(seed))
