@@ -123,14 +123,11 @@ def test_a_yes_that_goes_on_is_taken_back_before_anything_is_done() -> None:
     assert not tool.given and talk.of(e.UserResumed)
 
 
-def test_a_yes_over_the_question_is_none() -> None:
+def test_a_yes_over_the_question_or_late_is_none() -> None:
     tool = mail()
     talk = talk_with([tool], [ASKED, ScriptedTurn(4.6, 5.1, "Yes.")])
     assert talk.of(e.AssistantStarted)[0].at < 4.6, "the question is being spoken"
     assert not tool.given
-
-
-def test_a_late_yes_is_none() -> None:
     tool = mail()
     talk = talk_with([tool], [ASKED, ScriptedTurn(50.0, 50.5, "Yes.")], seconds=60.0)
     assert not tool.given and answers_of(talk)[0] == (False, "words")

@@ -114,12 +114,9 @@ def test_when_the_first_answer_of_a_backend_is_opened_depends_on_its_measured_sp
     assert abs(talk.of(e.AssistantStarted)[0].at - opens) <= 0.1, "the question ends at 3.0 s"
 
 
-def test_an_answer_that_is_there_in_time_has_no_opening() -> None:
+def test_openings_are_left_out_in_time_and_where_they_are_switched_off() -> None:
     talk = simulate([*QUESTION, ScriptedTurn(9.0, 9.4, "", finished=0.1)], _about, openings=True)
     assert not talk.of(e.AssistantOpened) and talk.said(1).startswith("You asked about this.")
-
-
-def test_openings_are_switched_off_in_mid_conversation() -> None:
     talk = simulate(QUESTION, guessing, openings=True, during=lambda session: session.change(openings=False))
     assert not talk.of(e.AssistantOpened) and talk.said(1).startswith("The capital of France")
 

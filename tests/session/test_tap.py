@@ -61,18 +61,12 @@ def test_a_tap_leaves_no_turn_in_transcript_recording_and_history(tmp_path: Path
     assert sum(asyncio.run(turns_in_history())) == 0
 
 
-def test_a_question_after_a_tap_is_answered_as_usual() -> None:
+def test_after_a_tap_and_while_the_button_is_held_turns_are_as_usual() -> None:
     talk = pressing((0.4, 0.5), (0.9, 3.12), script=(FRANCE,))
     assert [started.turn for started in talk.of(e.UserStarted)] == [1]
     assert [turn.text for turn in talk.transcript.turns] == [FRANCE.words, ANSWER.strip()]
-
-
-def test_the_button_held_in_silence_is_a_turn_in_which_nothing_was_understood() -> None:
     talk = pressing((2.0, 2.6))
     assert not talk.of(e.TalkTapped) and [turn.text for turn in talk.transcript.turns] == [""]
-
-
-def test_a_word_said_during_a_short_press_is_a_turn() -> None:
     talk = pressing((0.95, 1.22), script=(ScriptedTurn(1.0, 1.2, "No."),))
     assert not talk.of(e.TalkTapped) and talk.transcript.turns[0].text == "No."
 

@@ -149,15 +149,12 @@ def test_the_talk_button_counts_again_after_a_typed_turn(duplex: bool) -> None:
     assert "France" in talk.said(2) and "Spain" in talk.said(3)
 
 
-def test_two_that_come_together_are_two_turns() -> None:
+def test_two_that_come_together_are_two_turns_and_nothing_typed_is_none() -> None:
     talk = simulate([], _about, seconds=15, during=writing((1.0, "One."), (1.001, "Two.")))
     assert [final.text for final in talk.of(e.TranscriptFinal)] == ["One.", "Two."]
     assert "Two" in talk.said(2)
     [request] = [r for r in talk.of(e.OracleRequested) if r.turn == 2]
     assert request.words == "Two."
-
-
-def test_nothing_typed_is_no_turn() -> None:
     talk = simulate([], _about, seconds=2, during=writing((0.5, " \n ")))
     assert not talk.of(e.UserStarted)
 

@@ -162,12 +162,9 @@ def test_lost_placeholders_are_listed(tool: ModuleType, tmp_path: Path, monkeypa
     assert tool.check() == ["kame_de.ts: “&Quit” (Commands) is not translated.", behind]
 
 
-def test_every_language_can_be_chosen(tool: ModuleType) -> None:
+def test_every_language_can_be_chosen_and_its_file_holds_no_places(tool: ModuleType) -> None:
     there = [tool.language_of(path) for path in tool.languages()]
     assert declaration("window_language").choices == ("system", tool.SOURCE_LANGUAGE, *there)
-
-
-def test_the_files_hold_no_places(tool: ModuleType) -> None:
     for path in tool.languages():
         text = path.read_text("utf-8")
         assert "<location " not in text and str(ROOT) not in text

@@ -113,12 +113,9 @@ def passed(arrivals: list[float]) -> list[float]:
     return out
 
 
-def test_a_file_that_comes_in_a_moment_passes_at_the_pace_of_sound() -> None:
+def test_sound_passes_at_its_pace_and_what_a_network_held_back_catches_up() -> None:
     times = passed([10.0] * 100)
     assert times[-1] - times[0] == pytest.approx(99 * FRAME_SECONDS, rel=0.02)
-
-
-def test_what_a_network_held_back_catches_up() -> None:
     arrivals = [10.0 + FRAME_SECONDS * n for n in range(100)]
     stalled = [max(at, 13.0) if 12.0 <= at < 13.0 else at for at in arrivals]
     times = passed(stalled)

@@ -183,15 +183,9 @@ def notified(*states: tuple[float, str]) -> list[tuple[str, str]]:
     return [(notice.change, notice.name) for notice in notices]
 
 
-def test_a_short_loss_is_not_reported() -> None:
+def test_losses_are_reported_sparingly() -> None:
     assert notified((0.0, ""), (0.9, ""), (1.0, "A"), (9.0, "A")) == []
-
-
-def test_a_loss_and_a_return() -> None:
     assert notified((0.0, ""), (1.1, ""), (5.0, "A"), (5.4, "A")) == [("lost", ""), ("back", "A")]
-
-
-def test_a_loose_plug_causes_few_notices() -> None:
     assert len(notified(*[(at / 10, "AB"[at // 10 % 2]) for at in range(300)])) <= 8
 
 

@@ -207,26 +207,19 @@ async def _cannot_connect(kind: str, url: str) -> BackendError:
 
 
 @each
-async def test_nobody_listens(kind: str) -> None:
+async def test_a_server_that_can_not_be_reached(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert has_words(await _cannot_connect(kind, closed_port_url()), "Start it")
+    for module in (ollama, openai_compatible):
+        monkeypatch.setattr(module, "CONNECT_SECONDS", 0.1)
+    with _deaf() as url:
+        assert has_words(await _cannot_connect(kind, url), "nothing came back")
 
-
-@each
-async def test_the_name_is_not_found(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(host: object, *args: object, **kwargs: object) -> None:
         assert host in (b"model.invalid", "model.invalid")
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
     assert has_words(await _cannot_connect(kind, "http://model.invalid:8080"), "can't be found")
-
-
-@each
-async def test_nothing_comes_back(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (ollama, openai_compatible):
-        monkeypatch.setattr(module, "CONNECT_SECONDS", 0.1)
-    with _deaf() as url:
-        assert has_words(await _cannot_connect(kind, url), "nothing came back")
 
 
 @pytest.fixture(scope="module")
@@ -237,13 +230,9 @@ def unknown_authority() -> ssl.SSLContext:
 
 
 @each
-async def test_a_certificate_of_nobody_we_know(kind: str, unknown_authority: ssl.SSLContext) -> None:
+async def test_a_connection_that_is_not_safe(kind: str, unknown_authority: ssl.SSLContext) -> None:
     async with Wire(tls=unknown_authority) as wire:
         assert has_words(await _cannot_connect(kind, wire.url), "is not safe")
-
-
-@each
-async def test_a_server_without_tls_behind_https(kind: str) -> None:
     async with Wire() as wire:
         assert has_words(await _cannot_connect(kind, wire.url.replace("http:", "https:")), "is not safe")
 

@@ -77,16 +77,13 @@ TOOLS_WITH_EFFORT = (
 EFFORTS = "Unsupported value: 'none' is not supported. Supported values are: 'minimal', 'low', 'medium', and 'high'."
 
 
-async def test_room_that_was_too_small_is_not_a_parameter_that_was_refused() -> None:
+async def test_room_that_was_too_small_is_no_refused_parameter_and_is_reported_if_it_stays_so() -> None:
     def answer(body: Any) -> Reply:
         return refused(OUT_OF_ROOM) if body["max_tokens"] < 400 else SPEECHES["compatible"].answer()
 
     async with compatible(answer) as (server, backend):
         assert await say(backend) == await say(backend) == TEXT
     assert [body["max_tokens"] for body in server.bodies] == [50, 400, 400]
-
-
-async def test_room_that_stays_too_small_is_reported_as_what_it_is() -> None:
     async with compatible(lambda body: refused(OUT_OF_ROOM)) as (server, backend):
         _, error = await fail(backend)
     assert error.kind == "empty" and len(server.bodies) == 2
@@ -118,18 +115,12 @@ async def test_values_that_a_server_lists_are_used_and_kept_for_the_next_session
     assert [body["reasoning_effort"] for body in server.bodies] == ["none", "minimal", "minimal"]
 
 
-def test_a_listed_value_is_taken_instead_of_the_next_guess() -> None:
+def test_what_a_refusal_says_decides_on_the_next_form() -> None:
     form = replace(RequestForm(), efforts=("none", "minimal"))
     refusal = Refusal("reasoning_effort: 'none'. Supported values are: 'low', 'high'.", "reasoning_effort")
     assert next(forms_after(form, refusal)).efforts == ("low", "high")
-
-
-def test_a_missing_signature_takes_no_tools_away() -> None:
     text = "Function call is missing a thought_signature in functionCall parts."
     assert not list(forms_after(RequestForm(), Refusal(text)))
-
-
-def test_the_stated_parameter_counts_more_than_the_wording() -> None:
     refusal = Refusal("Unsupported with tools and this temperature: see max_tokens.", "temperature")
     form = RequestForm()
     assert next(forms_after(form, refusal)) == replace(form, temperature=False)
@@ -167,11 +158,8 @@ async def ask_gpt_oss(shown: dict[str, Any], answer: Any = gpt_oss) -> list[tupl
     return [(seen.body.get("think"), seen.body["options"]["num_predict"]) for seen in server.seen]
 
 
-async def test_a_model_that_thinks_anyway_is_asked_twice_once() -> None:
+async def test_a_model_that_thinks_anyway_is_asked_twice_once_unless_its_levels_are_listed() -> None:
     assert await ask_gpt_oss(SHOWN_OLD) == [(False, 160), (False, 1280), ("low", 1280), ("low", 1280)]
-
-
-async def test_the_levels_of_thinking_that_ollama_lists_are_used_from_the_start() -> None:
     assert await ask_gpt_oss(SHOWN_NEW) == [("low", 1280)] * 3
 
 

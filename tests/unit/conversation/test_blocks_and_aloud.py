@@ -142,13 +142,10 @@ def test_the_clauses_of_an_answer_cover_it_without_gaps(words: list[str]) -> Non
     assert reached == (len(answer) if clauses else 0)
 
 
-def test_blocks_in_a_row_are_announced_once_and_others_each() -> None:
+def test_blocks_in_a_row_are_announced_once_and_at_once() -> None:
     assert spoken(f"{CODE}\n\n{CODE}{TABLE}") == "The code is on the screen. The table is on the screen."
     assert spoken(f"{CODE}And:\n{CODE}").count("on the screen") == 2
     assert spoken(f"Da:\n{TABLE}", "de") == "Da: Die Tabelle steht auf dem Bildschirm."
-
-
-def test_an_announcement_is_a_clause_before_anything_follows() -> None:
     answer = "Here you go now:\n\n```python\nx"
     clauses = clauses_of(answer, complete=False)
     assert [clause.spoken for clause in clauses] == ["Here you go now:", "The code is on the screen."]

@@ -97,13 +97,10 @@ def test_each_stretch_is_whole_sentences_of_one_answer(older: list[str], newer: 
         assert rest[0].isupper() and " ".join(newer).endswith(rest)
 
 
-def test_a_contradiction_is_bridged() -> None:
+def test_a_contradiction_is_bridged_once_enough_is_known() -> None:
     found = _plan("You are in first place.", "Actually the answer is second, since you took over that rank.")
     assert found.action == "correct" and found.next_clause == 0 and found.bridge == "Or rather,"
     assert _plan("You win.", "He loses the whole race.", corrections=1).bridge != found.bridge
-
-
-def test_it_waits_until_enough_of_the_newer_answer_is_known() -> None:
     assert plan_correction("", [], complete=False) == Correction("wait")
     assert _plan("The capital of France is surely Lyon.", "Well, that is not", complete=False) == Correction("wait")
 

@@ -45,11 +45,36 @@ def test_the_end_was_noticed_late(start: e.SessionStarted, noticing: float, told
     assert reason_of_last(stages) == Reason(cause, pytest.approx(noticing), pytest.approx(0.2))
 
 
-def test_the_words_were_written_down_late() -> None:
+def test_each_cause_is_told() -> None:
     stages = talk(turn_of(7, 70.0, writing=1.1))
     assert reason_of_last(stages) == Reason(Cause.WRITING, pytest.approx(1.3), pytest.approx(0.3))
     stages = talk([e.RecognitionSkipped(69.0, 3), e.RecognitionSkipped(60.0, 9), *turn_of(7, 70.0, writing=1.1)])
     assert reason_of_last(stages) == Reason(Cause.RECOGNITION_BEHIND, pytest.approx(1.3), pytest.approx(0.3), count=3)
+    stages = talk(turn_of(7, 70.0, backend=1.9, tool=("calculator", 1.2)))
+    assert reason_of_last(stages) == Reason(Cause.TOOL, pytest.approx(1.2), who="calculator")
+    stages = talk(turn_of(7, 70.0, backend=1.9, tool=("calculator", 0.2)))
+    assert reason_of_last(stages) == Reason(Cause.BACKEND, pytest.approx(1.9), pytest.approx(0.3), "gpt-4.1")
+    stages = talk(
+        [e.BackendChanged(65.0, *CLAUDE), *again(e.OracleEnded(70.25, 70, "failed", 0), words="hi", backend=GPT)],
+        start=THINKING,
+    )
+    assert reason_of_last(stages) == Reason(Cause.FELL_BACK, pytest.approx(1.1), pytest.approx(0.3), "gpt-4.1")
+    stages = talk(again(e.BackendChanged(70.25, *CLAUDE, "chosen"), backend=CLAUDE), start=THINKING)
+    assert reason_of_last(stages) == Reason(Cause.SWAPPED, pytest.approx(1.1), who="claude")
+    stages = talk(turn_of(7, 70.0, voice=1.2))
+    assert reason_of_last(stages) == Reason(Cause.VOICE, pytest.approx(1.2), pytest.approx(0.16))
+    stages = talk([e.DialsChanged(65.0, 10, 0), *turn_of(7, 70.0, voice=0.96)])
+    assert reason_of_last(stages) == Reason(Cause.DELAY, pytest.approx(0.8))
+    by_itself = [e.UserEnded(70.1, 7, 70.0, "words"), e.AssistantStarted(71.6, 7, 0)]
+    assert reason_of_last(talk(by_itself)) == Reason(Cause.BY_ITSELF, pytest.approx(1.5))
+    stages = talk([e.FramesDropped(69.9, 7), e.FramesDropped(70.3, 5), *turn_of(7, 70.0, backend=1.9)])
+    assert reason_of_last(stages) == Reason(Cause.FELL_BEHIND, pytest.approx(2.36), count=5)
+    late = turn_of(7, 70.0)
+    place = next(n for n, event in enumerate(late) if isinstance(event, e.OracleFed))
+    late[place:] = [e.OracleFed(71.8, 7, 2, 1200.0), e.AssistantStarted(71.9, 7, 7)]
+    stages = talk(late)
+    assert culprit(stages.answers[-1], stages.answers) == "between"
+    assert reason_of_last(stages) == Reason(Cause.STARTED_LATE, pytest.approx(1.2))
 
 
 def test_a_backends_first_answer_of_the_conversation_is_reported_as_such() -> None:
@@ -60,13 +85,6 @@ def test_a_backends_first_answer_of_the_conversation_is_reported_as_such() -> No
         Reason(Cause.FIRST, pytest.approx(2.5), who="claude"),
         Reason(Cause.BACKEND, pytest.approx(2.0), who="claude"),
     ]
-
-
-def test_a_tool_was_at_work() -> None:
-    stages = talk(turn_of(7, 70.0, backend=1.9, tool=("calculator", 1.2)))
-    assert reason_of_last(stages) == Reason(Cause.TOOL, pytest.approx(1.2), who="calculator")
-    stages = talk(turn_of(7, 70.0, backend=1.9, tool=("calculator", 0.2)))
-    assert reason_of_last(stages) == Reason(Cause.BACKEND, pytest.approx(1.9), pytest.approx(0.3), "gpt-4.1")
 
 
 def again(*between: e.Event, words: str = "hi but why", backend: tuple[str, str] = GPT) -> list[e.Event]:
@@ -92,14 +110,6 @@ def test_the_backend_was_asked_again_since_the_last_words_changed_the_question()
     assert reason_of_last(same).cause is Cause.BACKEND
 
 
-def test_another_backend_had_failed() -> None:
-    stages = talk(
-        [e.BackendChanged(65.0, *CLAUDE), *again(e.OracleEnded(70.25, 70, "failed", 0), words="hi", backend=GPT)],
-        start=THINKING,
-    )
-    assert reason_of_last(stages) == Reason(Cause.FELL_BACK, pytest.approx(1.1), pytest.approx(0.3), "gpt-4.1")
-
-
 def test_the_time_that_a_failed_backend_cost_is_not_that_of_the_one_that_answered() -> None:
     dead = [
         e.UserEnded(70.2, 7, 70.0, "words"),
@@ -118,31 +128,3 @@ def test_the_time_that_a_failed_backend_cost_is_not_that_of_the_one_that_answere
     assert stages.answers[-1].lost == pytest.approx(5.0)
     assert reason_of_last(stages) == Reason(Cause.FAILED, pytest.approx(5.0), who="gpt-4.1")
     assert talk(turn_of(7, 70.0)).answers[-1].lost == 0.0
-
-
-def test_the_user_had_changed_the_backend() -> None:
-    stages = talk(again(e.BackendChanged(70.25, *CLAUDE, "chosen"), backend=CLAUDE), start=THINKING)
-    assert reason_of_last(stages) == Reason(Cause.SWAPPED, pytest.approx(1.1), who="claude")
-
-
-def test_the_voice_was_slow_or_had_to_wait() -> None:
-    stages = talk(turn_of(7, 70.0, voice=1.2))
-    assert reason_of_last(stages) == Reason(Cause.VOICE, pytest.approx(1.2), pytest.approx(0.16))
-    stages = talk([e.DialsChanged(65.0, 10, 0), *turn_of(7, 70.0, voice=0.96)])
-    assert reason_of_last(stages) == Reason(Cause.DELAY, pytest.approx(0.8))
-    by_itself = [e.UserEnded(70.1, 7, 70.0, "words"), e.AssistantStarted(71.6, 7, 0)]
-    assert reason_of_last(talk(by_itself)) == Reason(Cause.BY_ITSELF, pytest.approx(1.5))
-
-
-def test_this_machine_fell_behind() -> None:
-    stages = talk([e.FramesDropped(69.9, 7), e.FramesDropped(70.3, 5), *turn_of(7, 70.0, backend=1.9)])
-    assert reason_of_last(stages) == Reason(Cause.FELL_BEHIND, pytest.approx(2.36), count=5)
-
-
-def test_a_stage_had_to_wait_for_the_one_before() -> None:
-    late = turn_of(7, 70.0)
-    place = next(n for n, event in enumerate(late) if isinstance(event, e.OracleFed))
-    late[place:] = [e.OracleFed(71.8, 7, 2, 1200.0), e.AssistantStarted(71.9, 7, 7)]
-    stages = talk(late)
-    assert culprit(stages.answers[-1], stages.answers) == "between"
-    assert reason_of_last(stages) == Reason(Cause.STARTED_LATE, pytest.approx(1.2))

@@ -19,7 +19,7 @@ def _asked(policy: OraclePolicy, turn: int, text: str, at: float, **kind: bool) 
     return decision
 
 
-def test_it_asks_when_two_words_came_and_the_interval_is_over() -> None:
+def test_when_a_backend_is_asked() -> None:
     policy = OraclePolicy(interval=0.4, new_words=2)
     assert _asked(policy, 1, "What", 0.3) == "keep"
     assert _asked(policy, 1, "What is", 0.5) == "start"
@@ -27,25 +27,16 @@ def test_it_asks_when_two_words_came_and_the_interval_is_over() -> None:
     assert _asked(policy, 1, "What is the capital", 0.8) == "keep"  # too soon
     assert _asked(policy, 1, "What is the", 1.0) == "keep"  # too little
     assert _asked(policy, 1, "What is the capital", 1.0) == "start"
-
-
-def test_the_complete_turn_is_asked_at_once_unless_it_was_asked_already() -> None:
     policy = OraclePolicy()
     assert _asked(policy, 1, "Where is the White", 1.0) == "start"
     assert _asked(policy, 1, "Where is the White House?", 1.1, final=True) == "start"
     policy = OraclePolicy()
     assert _asked(policy, 1, "where is the white house", 1.0, paused=True) == "start"
     assert _asked(policy, 1, "Where is the White House?", 1.1, final=True) == "promote"
-
-
-def test_changed_words_count_as_new_ones() -> None:
     policy = OraclePolicy(interval=0.0)
     assert _asked(policy, 1, "I like two cats", 1.0) == "start"
     policy.spoke()
     assert _asked(policy, 1, "I like to sing", 1.5) == "start"
-
-
-def test_no_words_ask_nothing() -> None:
     assert _asked(OraclePolicy(), 1, " … ", 1.0, final=True) == "keep"
 
 

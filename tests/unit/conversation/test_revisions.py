@@ -88,16 +88,13 @@ def heard(text: str, *said: str) -> str:
     return text[: made.heard]
 
 
-def test_what_reached_the_front_end_is_counted_in_words() -> None:
+def test_what_reached_the_front_end_is_counted_in_words_or_is_all() -> None:
     made = Progress(reported=True)
     assert made.sent(TEXT) == 0
     made.feed(3)
     assert TEXT[: made.sent(TEXT)] == "The highest mountain"
     made.feed(100)
     assert made.sent(TEXT) == len(TEXT)
-
-
-def test_without_reports_everything_counts_as_sent() -> None:
     assert Progress().sent(TEXT) == len(TEXT)
 
 
@@ -141,23 +138,17 @@ def test_one_word_that_is_also_much_further_on_does_not_run_ahead() -> None:
     assert heard(text, "at", "last") == "One two three four five six seven eight nine and at last"
 
 
-def test_a_growing_text_is_followed() -> None:
+def test_a_growing_text_is_followed_and_another_answer_continues_where_an_older_one_was() -> None:
     made = Progress()
     made.hear("It is", "It is")
     assert made.heard == 5
     made.hear("It is noon, in Rome.", "noon, in")
     assert made.heard == len("It is noon, in")
-
-
-def test_an_answer_continues_where_an_older_one_was() -> None:
     made = Progress()
     assert made.go_on(TEXT, "The highest mountain in Europe is")
     assert TEXT[: made.heard] == "The highest mountain in Europe is"
     made.hear(TEXT, "Mount")
     assert TEXT[: made.heard] == "The highest mountain in Europe is Mount"
-
-
-def test_an_answer_that_says_something_else_begins_at_its_beginning() -> None:
     made = Progress()
     assert not made.go_on(TEXT, "Let me think about the question of the hour")
     assert made.heard == 0

@@ -261,18 +261,12 @@ def test_an_open_clause_is_open_whatever_mark_the_recogniser_sets(words: str) ->
     assert completeness(words) == "open"
 
 
-def test_a_statement_may_be_followed_by_its_question() -> None:
+def test_a_statement_may_go_on_a_request_needs_what_it_asks_for_and_a_preposition_is_no_end() -> None:
     assert completeness("My sister is getting married in June.") == "statement"
     assert completeness("My sister is getting married in June. What should I give her for it?") == "question"
-
-
-def test_a_request_needs_what_it_asks_for() -> None:
     assert completeness("Give me a good name for a black dog.") == "request"
     assert completeness("Tell me a joke.") == "short"
     assert completeness("Please describe the concept.") == "open"
-
-
-def test_a_preposition_is_no_end() -> None:
     assert ends_open("What is the capital of?") and ends_open("So, um")
     assert not ends_open("What is the capital of France?") and not ends_open("")
 

@@ -73,26 +73,17 @@ def _wait_of(talk: Talk, finished: float) -> float:
     return next(f for _, f in talk.log if isinstance(f, e.UserEnded)).at - 1.6
 
 
-def test_the_less_finished_a_turn_seems_the_longer_its_end_is_waited_for() -> None:
+def test_how_long_the_end_of_a_turn_is_waited_for() -> None:
     waits = [_wait_of(Talk(), finished) for finished in (0.99, 0.9, 0.7, 0.5, 0.3, 0.1, 0.01)]
     assert waits == sorted(waits) and waits[0] <= 0.33 and 0.9 <= waits[-1] <= 2.5
     assert all(after - before <= 0.6 for before, after in pairwise(waits)), waits
-
-
-def test_the_wait_falls_smoothly_as_the_probability_grows() -> None:
     waits = [end_weights().wait(step / 200) for step in range(1, 200)]
     assert waits == sorted(waits, reverse=True)
     steps = [before - after for before, after in pairwise(waits[10:])]
     assert max(steps) < 0.1
-
-
-def test_patience_moves_the_whole_curve() -> None:
     for finished in (0.2, 0.5, 0.8):
         waits = [_wait_of(Talk(settings=TurnSettings(patience=patience)), finished) for patience in (-1.0, 0.0, 1.0)]
         assert waits == sorted(waits) and waits[2] - waits[0] >= 0.3, waits
-
-
-def test_a_turn_whose_answer_is_only_asked_for_at_its_end_ends_sooner() -> None:
     talk = Talk()
     talk.thinks_along = False
     assert _wait_of(talk, 0.99) <= 0.17
@@ -213,24 +204,18 @@ def test_a_long_voice_without_words_holds_the_assistant_once_and_lets_it_continu
     assert isinstance(facts[-1], e.UserBackchannel) and not talk.tracker.user_holds_floor
 
 
-def test_words_after_a_laugh_interrupt_and_are_the_turn() -> None:
+def test_after_a_laugh_words_or_the_button_interrupt_and_one_pass_with_words_does_not() -> None:
     talk = Talk()
     _barge(talk)
     assert GoOn() in _laugh(talk, 2.4)
     facts = _laugh(talk, 0.96, "No, wait.")
     assert Interrupt() in facts and talk.tracker.user_holds_floor
     assert [f.turn for f in talk.run(2.0, 0.02) if isinstance(f, TakeFloor)] == [2]
-
-
-def test_one_pass_that_hears_words_in_a_laugh_does_not_interrupt() -> None:
     talk = Talk()
     _barge(talk)
     assert GoOn() in _laugh(talk, 2.4)
     facts = _laugh(talk, 0.24, "I can't.") + _laugh(talk, 1.2) + talk.run(1.6, 0.02)
     assert Interrupt() not in facts and not talk.tracker.user_holds_floor
-
-
-def test_the_button_after_a_laugh_takes_the_floor() -> None:
     talk = Talk()
     _barge(talk)
     assert GoOn() in _laugh(talk, 2.4)

@@ -27,23 +27,14 @@ def _holds(sounds: list[tuple[float, float]]) -> bool:
     return any(isinstance(fact, Hold) for fact in _hear(TurnTracker(end_weights()), sounds))
 
 
-def test_a_word_holds_and_a_doubtful_sound_does_not() -> None:
+def test_which_sounds_hold_the_assistant() -> None:
     assert _holds([(0.2, -30), (0.8, -24), (0.85, -20), (0.85, -20)])
     assert not _holds([(0.55, -24)] * 12 + [(0.1, -60)] * 4)
-
-
-def test_a_doubtful_sound_that_continues_is_speech_after_all() -> None:
     assert _holds([(0.55, -24)] * 30)
-
-
-def test_the_voiced_end_of_a_cough_is_recognised_by_the_burst_before_it() -> None:
     voiced = [(0.82, -26), (0.82, -27), (0.79, -29)]
     rest = [(0.6, -60)] * 4 + [(0.05, -66)] * 4
     assert not _holds([(0.3, -20), (0.5, -22), *voiced, *rest])
     assert _holds([(0.3, -36), (0.5, -34), *voiced, *rest])  # the same behind a consonant
-
-
-def test_the_detector_hanging_on_after_a_sound_is_no_evidence() -> None:
     assert not _holds([(0.69, -25), (0.69, -26), *[(0.69, -55)] * 6])
 
 
@@ -57,10 +48,14 @@ def _own_words_come_back(heard: str, said_at: float = 9.9, seconds: float = 0.64
     return tracker, facts
 
 
-def test_its_own_words_are_an_echo_and_it_continues() -> None:
+def test_its_own_words_are_an_echo_unless_few_or_long_ago() -> None:
     tracker, facts = _own_words_come_back("runs through Paris")
     assert GoOn() in facts and Interrupt() not in facts
     assert any(isinstance(fact, e.UserBackchannel) for fact in facts) and not tracker.user_holds_floor
+    _, facts = _own_words_come_back("through Paris", said_at=7.0)
+    assert GoOn() not in facts
+    _, facts = _own_words_come_back("The river runs through Paris", said_at=2.0)
+    assert GoOn() not in facts
 
 
 def test_who_repeats_a_word_or_answers_interrupts() -> None:
@@ -68,16 +63,6 @@ def test_who_repeats_a_word_or_answers_interrupts() -> None:
         tracker, facts = _own_words_come_back(heard, seconds=0.48)
         facts += tracker.hear(10.96, [VoiceWindow(10.93, 0.02), VoiceWindow(10.96, 0.02)], assistant_speaks=True)
         assert Interrupt() in facts and GoOn() not in facts, heard
-
-
-def test_two_words_repeated_after_the_assistant_are_the_users() -> None:
-    _, facts = _own_words_come_back("through Paris", said_at=7.0)
-    assert GoOn() not in facts
-
-
-def test_words_said_long_ago_are_forgotten() -> None:
-    _, facts = _own_words_come_back("The river runs through Paris", said_at=2.0)
-    assert GoOn() not in facts
 
 
 def test_an_echo_is_a_stretch_of_what_was_said_but_for_a_word() -> None:
@@ -98,23 +83,14 @@ def _windows_until(*sounds: tuple[float, float, float | None], hum: bool = False
     return None
 
 
-def test_two_sure_periodic_windows_interrupt_and_one_does_not() -> None:
+def test_what_is_evidence_enough_to_interrupt() -> None:
     assert _windows_until((0.05, -40, 0.4), (0.75, -22, 0.95), (0.8, -20, 0.95)) == 3
     assert _windows_until((0.95, -20, 0.95), (0.1, -50, 0.3)) is None
-
-
-def test_what_is_not_periodic_is_no_evidence_however_sure_the_detector() -> None:
     assert _windows_until(*[(0.9, -22, 0.45)] * 12) is None
     assert _windows_until((0.9, -26, 0.45), (0.9, -24, 0.55), (0.9, -20, 0.9)) == 3  # a consonant, and its vowel
-
-
-def test_a_vowel_that_is_not_yet_believed_is_no_burst() -> None:
     sure = [(0.75, -22, 0.95)] * 3
     assert _windows_until((0.3, -18, 0.9), (0.4, -19, 0.9), *sure) == 4
     assert _windows_until((0.3, -18, 0.4), (0.4, -19, 0.4), *sure) is None
-
-
-def test_after_a_burst_much_evidence_is_speech_after_all() -> None:
     begins = [(0.3, -18, 0.4)]
     assert _windows_until(*begins, *[(0.95, -20, 0.95)] * 4) == 4
     # A burst that is softer than what follows is a consonant; one that lies half a second back was another sound.

@@ -608,15 +608,12 @@ def test_a_backend_that_the_user_has_chosen_is_heard_in_mid_sentence() -> None:
     assert np.abs(np.diff(sound)).max() < 0.02, "nothing clicks"
 
 
-def test_a_backend_that_says_the_same_goes_on_without_a_cut() -> None:
+def test_nothing_is_cut_off_for_the_same_words_or_what_is_nearly_over() -> None:
     rig = Rig()
     rig.step(*_answer(1, LONG), TakeFloor(1))
     rig.say(5)
     rig.finish(*wanted(2, f"{LONG} It is old."))
     assert rig.said == f"{LONG} It is old." and "corrected" in rig.marks
-
-
-def test_what_is_nearly_over_is_said_to_its_end() -> None:
     rig = Rig()
     rig.step(*_answer(1, "It is Lyon, I believe so."), TakeFloor(1))
     rig.say(5)

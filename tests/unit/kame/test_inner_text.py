@@ -40,24 +40,15 @@ def words(text: str, gaps: dict[int, int] | None = None) -> list[str]:
 def test_pieces_become_words() -> None:
     text = "The Fitzwilliam Museum, it's 5,895 metres: naïve cafés."
     assert words(text) == [" " + word for word in text.split()]
-
-
-def test_padding_ends_a_word_and_a_late_piece_goes_on_with_it() -> None:
     ids = pieces("unigram").encode("Museum, it")
     comma = [pieces("unigram").id_to_piece(i) for i in ids].index(",")
     assert words("Museum, it", {comma - 1: 3}) == [" Museum", ",", " it"]
     assert "".join(words("Museum, it", {comma - 1: 3})) == " Museum, it"
-
-
-def test_a_space_that_is_a_piece_of_its_own_belongs_to_the_word_after_it() -> None:
     inner = InnerText(pieces("unigram"), silent=frozenset({0, 3}))
     space = next(token for token in range(400) if pieces("unigram").id_to_piece(token) == "▁")
     word = next(token for token in range(400) if pieces("unigram").id_to_piece(token).isalpha())
     said = [inner.push(token) for token in (space, 3, 3, word, 3)]
     assert said == ["", "", "", "", " " + pieces("unigram").id_to_piece(word)]
-
-
-def test_a_letter_of_several_bytes_waits_for_all_of_them() -> None:
     inner = InnerText(pieces("unigram"), silent=frozenset({0, 3}))
     ids = pieces("unigram").encode("漢")
     assert len(ids) > 2

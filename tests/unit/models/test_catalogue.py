@@ -76,12 +76,9 @@ def test_each_size_of_card_gets_what_fits(card: int, wanted: str | None) -> None
         assert all(plan.words in fit.sentence for plan in fit.offers)
 
 
-def test_a_shorter_context_is_offered_where_it_helps() -> None:
+def test_a_shorter_context_or_the_embedded_voice_is_offered() -> None:
     fit = judge(7_300_000_000, "int4", name="KAME")
     assert fit.plan is None and fit.offers[0].precision == "int4" and fit.offers[0].context == 1500
     assert judge(7_300_000_000, "int4", context=1500).plan is not None
-
-
-def test_without_a_card_the_sentence_offers_the_embedded_voice() -> None:
     sentence = judge(None, "bf16", name="KAME").sentence
     assert sentence.startswith("KAME needs an NVIDIA graphics card") and "cascade" in sentence

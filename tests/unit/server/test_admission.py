@@ -102,15 +102,12 @@ def given(log: EventLog, after: int | None) -> list[int]:
     return [event.revision for event in log.since(log.before(after)) if isinstance(event, e.OracleDelta)]
 
 
-def test_a_client_gets_what_it_has_not_got_yet() -> None:
+def test_a_client_gets_the_newest_events_that_it_has_not_got_yet() -> None:
     log = filled(5)
     assert given(log, 0) == [1, 2, 3, 4, 5] and given(log, 3) == [4, 5]
     assert given(log, 5) == given(log, 99) == given(log, None) == []
     assert (log.before(3), log.before(99), log.before(None)) == (3, 5, 5)
     assert given(EventLog(), 0) == [] and EventLog().before(7) == 0
-
-
-def test_the_newest_events_are_kept() -> None:
     log = filled(MOST_EVENTS + 100)
     assert given(log, 0) == list(range(101, MOST_EVENTS + 101)) and log.before(0) == 100
     long = filled(100, "w" * (MOST_CHARS // 10))

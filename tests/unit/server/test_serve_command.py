@@ -52,19 +52,16 @@ def announced(monkeypatch: pytest.MonkeyPatch, then: Any) -> None:
     monkeypatch.setattr(serve_command, "_announce", told)
 
 
-def test_the_key_is_read_and_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_is_made_or_read_and_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert server_key("127.0.0.1", None) == ("", False)
+    key, made = server_key("0.0.0.0", None)
+    assert made and len(key) >= 24 and key not in redactor()(f"with {key}")
     (tmp_path / "key").write_text("the-key-of-this-house\n")
     assert server_key("127.0.0.1", tmp_path / "key") == ("the-key-of-this-house", False)
     assert "the-key-of-this-house" not in redactor()("a line with the-key-of-this-house in it")
     monkeypatch.setenv(KEY_VARIABLE, "a-key-of-the-environment")
     assert server_key("127.0.0.1", None) == ("a-key-of-the-environment", False)
     assert "a-key-of-the-environment" not in redactor()("with a-key-of-the-environment")
-
-
-def test_beyond_this_machine_a_key_is_made() -> None:
-    assert server_key("127.0.0.1", None) == ("", False)
-    key, made = server_key("0.0.0.0", None)
-    assert made and len(key) >= 24 and key not in redactor()(f"with {key}")
 
 
 def test_a_short_key_keeps_nobody_out_beyond_this_machine(tmp_path: Path) -> None:

@@ -131,13 +131,10 @@ async def test_it_asks_once_a_day_at_most_whatever_came_of_it(feed: Feed, tmp_pa
     assert service(feed, tmp_path, now).due
 
 
-async def test_without_a_place_for_the_time_nobody_is_asked(feed: Feed, tmp_path: Path) -> None:
+async def test_without_an_address_or_a_place_for_the_time_nobody_is_asked(feed: Feed, tmp_path: Path) -> None:
     (tmp_path / "deep").write_text("no folder")
     assert "can't be kept" in await refused(service(feed, tmp_path))
     assert feed.requests == []
-
-
-async def test_this_checkout_has_no_address_and_asks_nobody(tmp_path: Path) -> None:
     assert built_in_feed() == ""
     one = UpdateService(path=tmp_path / "updates.json")
     assert not one.due and await one.check() is None and not (tmp_path / "updates.json").exists()

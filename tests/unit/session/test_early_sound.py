@@ -92,13 +92,10 @@ def test_what_is_said_since_the_button_went_down_is_kept_with_a_little_before_it
     assert [one for one in kept if one[1] is not None] == [(20, True), (30, False)]
 
 
-def test_nothing_is_kept_of_a_user_who_does_not_talk() -> None:
+def test_hands_free_all_is_kept_and_else_nothing_of_a_user_who_does_not_talk() -> None:
     rig = Rig()
     rig.hear(20)
     assert rig.kept() == []
-
-
-def test_hands_free_all_is_kept() -> None:
     rig = Rig(always=True)
     rig.hear(30)
     assert [number for number, _ in rig.kept()] == list(range(30))

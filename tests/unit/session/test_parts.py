@@ -102,25 +102,13 @@ class Machine:
             self.thread.stop()
 
 
-def test_what_the_device_loses_without_a_word_becomes_a_gap() -> None:
+def test_what_is_lost_of_the_sound_becomes_a_gap_and_a_stall_alone_does_not() -> None:
     assert Machine(sound=STEPS, lost_at=40).lost() == {"device": 12}
-
-
-def test_what_the_device_reports_as_lost_becomes_a_gap_immediately_and_only_once() -> None:
     machine = Machine(sound=STEPS, overrun_at=40)
     assert machine.lost() == {"device": 1}, "half a frame isn't one"
     assert machine.steps[40].lost
-
-
-def test_frames_that_are_skipped_after_a_stall_become_a_gap() -> None:
     assert Machine(sound=STEPS, held_at=40, held=1.04).lost() == {"late": 12}
-
-
-def test_a_stall_without_loss_makes_no_gap() -> None:
     assert Machine(sound=STEPS, held_at=40, held=0.4).lost() == {}
-
-
-def test_a_file_that_is_over_loses_nothing_however_late_a_step_is() -> None:
     assert Machine(sound=10, held_at=40, held=1.2).lost() == {}
 
 

@@ -20,15 +20,12 @@ def test_marks_of_the_recogniser_are_taken_out_and_the_users_i_stays() -> None:
     assert without_marks(" where does the water come from? ") == "Where does the water come from"
 
 
-def test_whole_words_and_a_finished_sound_are_an_end_and_either_missing_is_less() -> None:
+def test_whole_words_and_a_finished_sound_are_an_end_also_by_the_rules_alone() -> None:
     text, whole, open_ = "What is the capital of France?", WordOdds(2.0, 1.0), WordOdds(-6.0, -2.0)
     assert probability(text, whole, 0.95) > 0.85
     assert probability(text, whole, 0.05) < probability(text, whole, 0.95)
     assert probability("What is the capital of?", open_, 0.95) < 0.1
     assert probability("I need a train to Leicester.", whole, 0.95) > 0.7
-
-
-def test_without_a_model_the_rules_stand_in() -> None:
     texts = ("What is the capital of France?", "What is the capital of?")
     whole, open_ = (probability(text, None, 0.9) for text in texts)
     assert open_ < 0.3 < whole

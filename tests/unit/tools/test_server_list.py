@@ -195,13 +195,10 @@ def test_what_cannot_be_saved_is_said(path: Path, entry: ServerEntry, words: str
     assert not path.exists()
 
 
-def test_what_is_well_is_not_complained_about() -> None:
+def test_what_is_well_is_not_complained_about_and_can_be_used(path: Path) -> None:
     kept = ServerEntry("two words", command="x", kept="two words")
     web = ServerEntry("web", "address", url="HTTPS://me:k@[::1]:8443/mcp?key=k")
     assert wrong_entry([kept, web, ServerEntry("c", command="C:\\Program Files\\x.exe")], ["a"]) is None
-
-
-def test_what_is_saved_can_be_used(path: Path) -> None:
     change_list(path, [ServerEntry("web", "address", url="HTTPS://[::1]:8443/mcp"), ServerEntry("c", command="x")])
     assert read_list(path).usable == ("web", "c") and read_list(path).notice == ""
 

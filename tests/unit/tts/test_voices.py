@@ -29,16 +29,13 @@ def _choose(key: str, language: str, *here: str) -> str:
     return choose_voice(key, language, here.__contains__).key
 
 
-def test_the_best_voice_of_the_language_that_is_here() -> None:
+def test_the_best_voice_of_the_language_that_is_here_and_another_one() -> None:
     assert _choose("", "en", "kokoro", "piper-joe") == "piper-joe"
     assert _choose("", "auto", "kokoro") == "kokoro/af_heart"
     assert _choose("", "de", "piper-joe", "pico") == "pico/de-DE"
     assert _choose("", "de", "pico", "piper-thorsten") == "piper-thorsten"
     assert _choose("kokoro", "es", "kokoro") == "kokoro/ef_dora"
     assert _choose("kokoro/bf_emma", "en", "kokoro") == _choose("kokoro/bf_emma", "auto", "kokoro") == "kokoro/bf_emma"
-
-
-def test_another_voice_of_the_same_language() -> None:
     joe = choose_voice("piper-joe", "en", ["piper-joe"].__contains__)
     assert other_voice(joe, ["piper-joe"].__contains__) is None
     other = other_voice(joe, ["piper-joe", "kokoro", "piper-thorsten"].__contains__)
@@ -113,11 +110,8 @@ def _ends(words: str, phonemes: str) -> list[int]:
     return word_ends(words.split(), list(phonemes), range(1, len(phonemes) + 1), lambda word: ALONE[word])
 
 
-def test_words_end_with_their_phonemes_and_not_with_the_pause_behind_them() -> None:
+def test_the_ends_of_words_are_those_of_their_phonemes() -> None:
     assert _ends("the town, the town,", "ðə tˈaʊn, ðə tˈaʊn.") == [2, 8, 12, 18]
-
-
-def test_words_that_are_spoken_as_one_and_numbers_spoken_as_several() -> None:
     assert _ends("from the town,", "fɹʌmðə tˈaʊn,") == [4, 6, 12]
     year = "nˈaɪntiːn ˈeɪɾi fˈɔːɹ"
     assert _ends("the 1984 town,", f"ðə {year} tˈaʊn.") == [2, 3 + len(year), 9 + len(year)]
@@ -133,14 +127,11 @@ def _silence(seconds: float) -> np.ndarray:
     return np.zeros(round(seconds * SAMPLE_RATE), np.float32)
 
 
-def test_known_ends_follow_the_cut_of_the_silence_before() -> None:
+def test_known_ends_follow_the_cut_and_unknown_ones_lie_at_pauses() -> None:
     clip = make_clip(np.concatenate([_silence(0.5), _tone(1.0), _silence(0.5)]), "one two", [24_000, 40_000])
     lead = 240
     assert [word.end for word in clip.words] == [24_000 - 12_000 + lead, 24_000 + lead]
     assert [word.start for word in clip.words] == [0, 24_000 - 12_000 + lead]
-
-
-def test_a_comma_lies_at_the_pause_where_ends_are_not_known() -> None:
     clip = make_clip(np.concatenate([_tone(1.2), _silence(0.3), _tone(0.4)]), "Yes, and then")
     yes, and_, then = clip.words
     assert abs(yes.end - 1.2 * SAMPLE_RATE) < 480

@@ -105,12 +105,9 @@ def test_says_why_it_refuses(text: str | bytes, why: str) -> None:
     assert why in str(refused.value)
 
 
-def test_refuses_another_type_than_is_expected() -> None:
+def test_refuses_another_type_and_reads_a_file_of_another_editor() -> None:
     with pytest.raises(Refused, match="not of the form"):
         read_json("[]", Limits(100))
-
-
-def test_reads_a_file_of_another_editor() -> None:
     assert read_json(b"\xef\xbb\xbf{}", Limits(100)) == {}
 
 

@@ -58,14 +58,11 @@ def test_text_in_pieces_is_harmless_as_a_whole(pieces: list[str]) -> None:
     assert done == harmless("".join(pieces))
 
 
-def test_gives_plain_text_on_at_once() -> None:
+def test_gives_plain_text_on_at_once_and_holds_no_endless_sequence() -> None:
     stream = HarmlessStream()
     assert stream.push("Hello") == "Hello"
     assert stream.push(" \ud83d") == " "
     assert stream.push("\ude00!") == "😀!"
-
-
-def test_does_not_hold_an_endless_sequence() -> None:
     stream = HarmlessStream()
     assert sum(len(stream.push("x" * 1000 if i else "\x1b]0;")) for i in range(20)) > 15_000
 
@@ -111,11 +108,8 @@ def test_an_event_of_many_lines_is_bounded_as_one(event: list[bytes]) -> None:
     assert all(scanned([body[:cut], body[cut:]]) is None for cut in range(len(body)))
 
 
-def test_lines_that_end_with_a_return_alone_are_lines() -> None:
+def test_lines_may_end_with_a_return_and_events_are_bounded_one_by_one() -> None:
     blocks = [b"data: x\r", b"\r"] * 40
     assert scanned(blocks) == b"".join(blocks)
-
-
-def test_events_are_bounded_one_by_one() -> None:
     body = b"data: [1,1,1,1,1,1]\r\n\r\n" * 30
     assert scanned([body]) == body
