@@ -1,13 +1,17 @@
-"""What a conversation's back-ends are told, may use and may cost, at the level where its user would notice."""
+"""What a conversation's back-ends are told, may use and cost; one that can't be opened; and limits of their rate."""
 
 import asyncio
 import itertools
-from collections.abc import Callable
+import math
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from app.backend.base import Backend, BackendError, ChatRequest, Usage
+from app.backend.base import Backend, BackendError, ChatRequest, StreamItem, Usage
+from app.backend.model_record import ModelRecord
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.conversation import events as e
 from app.conversation.record.revisions import ConversationUsage, RevisionLog
@@ -18,6 +22,7 @@ from app.tools.calculator import Calculator
 from app.tools.mcp_tool import McpServer
 from app.tools.toolbox import Toolbox, make_toolbox
 from tests.session.test_swaps import QUESTION, Makers, choose, words_of
+from tests.support.rule_server import RateLimit
 from tests.support.scripted import ScriptedTurn
 from tests.support.talks import Talk, at, change, hand_over, making, simulate
 
@@ -255,3 +260,190 @@ def test_after_a_failed_swap_the_choice_can_be_made_again() -> None:
     )
     assert talk.said(1) == words_of("old", 5) and talk.said(2) == words_of("new", 5)
     assert [b.model for b in makers.made] == ["old", "new", "new"], "made anew, with the key of now"
+
+
+FALLBACK = BackendChoice(model="small")
+REASON = "No server answers at the address. Start it."
+SCRIPT = [ScriptedTurn(1.0, 2.5, "Where is it now?"), ScriptedTurn(9.0, 10.5, "And where is that?")]
+
+
+class Wanted(ScriptedBackend):
+    """One of several back-ends that are made for the same choice. The first `failing` can't be opened.
+
+    `seconds`: how long opening takes.
+    """
+
+    made = 0
+
+    def __init__(self, failing: float, seconds: float) -> None:
+        super().__init__(lambda request: answer("The wanted one answers."), model="big")
+        self._works, self._seconds = Wanted.made >= failing, seconds
+        Wanted.made += 1
+
+    async def open(self) -> None:
+        await asyncio.sleep(self._seconds)
+        if not self._works:
+            raise BackendError(REASON, "network")
+
+
+def talk(
+    failing: float, seconds: float, *, has_fallback: bool = True, retries: Sequence[float] = ()
+) -> tuple[Talk, list[Wanted]]:
+    Wanted.made, made = 0, list[Wanted]()
+
+    async def make(choice: BackendChoice) -> ScriptedBackend:
+        if choice == FALLBACK:
+            if not has_fallback:
+                raise BackendError("There is no model file.", "setup")
+            return ScriptedBackend(lambda request: answer("The fallback answers."), model="small")
+        made.append(Wanted(failing, seconds))
+        return made[-1]
+
+    def try_again(session: Session) -> None:
+        for second in retries:
+            asyncio.get_running_loop().call_later(second, partial(session.change, reopen=["backend"]))
+
+    asyncio.run(make(BackendChoice()))
+    done = simulate(
+        SCRIPT,
+        lambda request: answer(""),
+        backend=made[0],
+        make_backend=make,
+        fallback_backend=FALLBACK,
+        seconds=16.0,
+        during=try_again,
+    )
+    return done, made
+
+
+def test_another_one_answers_until_the_wanted_one_can_be_opened() -> None:
+    heard, made = talk(failing=3, seconds=0.1)
+    assert (heard.said(1), heard.said(2)) == ("The fallback answers.", "The wanted one answers.")
+    (told,) = heard.of(e.Failure)
+    assert told.sentence == f"Scripted can't be used yet, so Scripted (small) answers. {REASON}"
+    (change,) = heard.of(e.BackendChanged)
+    assert (change.model, change.reason) == ("big", "chosen") and 1.0 < change.at < 9.0
+    assert len(made) == 4 and not heard.tasks_left
+
+
+def test_the_user_can_have_the_wanted_one_tried_now() -> None:
+    heard, _ = talk(failing=5, seconds=0.1, retries=(5.0, 6.0))
+    assert len(heard.of(e.Failure)) == 2, "the user who tries again is told that it failed again"
+    (change,) = heard.of(e.BackendChanged)
+    assert change.model == "big" and 6.0 < change.at < 7.0, "and it is not given up after that"
+    assert heard.said(2) == "The wanted one answers." and not heard.tasks_left
+
+
+class Failing(ScriptedBackend):
+    """Its server stops answering once it is open."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__(lambda request: answer(""), model=model)
+
+    @asynccontextmanager
+    async def stream(self, request: ChatRequest) -> AsyncIterator[AsyncIterator[StreamItem]]:
+        raise BackendError(REASON, "network")
+        yield
+
+
+@pytest.mark.parametrize("earlier", [False, True], ids=["alone", "another model of that server before"])
+def test_the_fallback_answers_the_question_when_the_server_stops(earlier: bool) -> None:
+    fallback = ScriptedBackend(lambda request: answer("The fallback answers."), model="small")
+
+    async def make(choice: BackendChoice) -> ScriptedBackend:
+        return fallback if choice == FALLBACK else Failing("other")
+
+    def choose_another(session: Session) -> None:
+        if earlier:
+            session.change(backend=BackendChoice(model="other"))
+
+    heard = simulate(
+        SCRIPT[:1],
+        lambda request: answer(""),
+        backend=Failing("big"),
+        make_backend=make,
+        fallback_backend=FALLBACK,
+        during=choose_another,
+    )
+    assert heard.said(1) == "The fallback answers." and not heard.tasks_left
+    told = heard.of(e.Failure)
+    assert [one.sentence for one in told] == [f"{REASON} The built-in model answers meanwhile."]
+    assert [one.model for one in heard.of(e.BackendChanged)] == [*(["other"] if earlier else []), "small"]
+
+
+def test_another_one_answers_while_the_wanted_one_takes_long_to_open() -> None:
+    heard, made = talk(failing=0, seconds=8.0)
+    assert (heard.said(1), heard.said(2)) == ("The fallback answers.", "The wanted one answers.")
+    assert not heard.of(e.Failure) and len(made) == 1
+
+
+def test_one_that_never_opens_leaves_nothing_behind() -> None:
+    heard, made = talk(failing=math.inf, seconds=math.inf)
+    assert heard.said(2) == "The fallback answers."
+    assert not heard.tasks_left and made[0].closed
+
+
+def test_without_another_one_the_reason_is_raised() -> None:
+    with pytest.raises(BackendError, match="No server answers"):
+        talk(failing=math.inf, seconds=0.1, has_fallback=False)
+
+
+WORDS = "Could you please tell me what the weather is going to be like in the north of Norway tomorrow"
+NUMBERS = "one two three four five six seven eight nine ten eleven twelve".split()
+QUESTIONS = [ScriptedTurn(1 + 15 * n, 5 + 15 * n, f"{WORDS} {number}") for n, number in enumerate(NUMBERS)]
+"""Four questions a minute, each four seconds long."""
+
+
+class Limited(ScriptedBackend):
+    """Refuses requests beyond `per_minute`, counted as providers do, and says how long to wait."""
+
+    def __init__(self, per_minute: int | None) -> None:
+        super().__init__(lambda request: answer("The answer is about forty two. It is so."), name="Google")
+        self._limit = RateLimit(per_minute)
+        self.refused = 0
+        self.record = ModelRecord()
+
+    async def _items(self, reply):
+        if wait := self._limit.take(asyncio.get_running_loop().time()):
+            self.refused += 1
+            await asyncio.sleep(0.1)
+            raise BackendError("Google takes no more requests.", "quota", retry_after=wait)
+        async for item in super()._items(reply):
+            yield item
+
+
+def limited(per_minute: int | None, mode: e.AnswerMode = "thinking", *, stated: bool = False) -> tuple[Limited, Talk]:
+    backend = Limited(per_minute)
+    if per_minute and stated:
+        backend.record.pace.budget.stated(per_minute)
+    return backend, simulate(QUESTIONS, lambda _: answer(""), seconds=195, backend=backend, answer_mode=mode)
+
+
+def answered(talk: Talk) -> set[int]:
+    return {said.turn for said in talk.of(e.AssistantSaid)}
+
+
+def first_sounds(talk: Talk) -> list[float]:
+    return [
+        round(started.at - question.end, 2)
+        for started, question in zip(talk.of(e.AssistantStarted), QUESTIONS, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("mode", ["thinking", "after"])
+@pytest.mark.parametrize("per_minute", [10, 15, 30, 60, None])
+def test_every_question_is_answered(per_minute: int | None, mode: e.AnswerMode) -> None:
+    backend, held = limited(per_minute, mode)
+    assert answered(held) == set(range(1, 13))
+    assert max(first_sounds(held)) <= 0.6, "as without a limit"
+    assert backend.refused == 0 and not held.tasks_left
+
+
+@pytest.mark.parametrize(("per_minute", "told"), [(10, ["10 requests a minute"]), (600, [])])
+def test_that_early_requests_are_left_out_is_said_once(per_minute: int, told: list[str]) -> None:
+    _, held = limited(per_minute, stated=True)
+    sentences = [notice.sentence for notice in held.of(e.Notice)]
+    assert len(sentences) == len(told) and all(
+        words in sentence for words, sentence in zip(told, sentences, strict=True)
+    )
+    assert answered(held) == set(range(1, 13))

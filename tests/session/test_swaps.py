@@ -1,5 +1,7 @@
 """The back-end is changed in mid-conversation: by hand, by its own failure, by handing over, and at random."""
 
+from __future__ import annotations
+
 import asyncio
 import gc
 import itertools
@@ -521,3 +523,22 @@ def test_fifty_random_swaps_in_a_quarter_of_an_hour() -> None:
     # Nothing of the conversation stays behind.
     gc.collect()
     assert not sessions
+
+
+AUSTRALIA = [ScriptedTurn(1.0, 3.0, "What is the capital of Australia?")]
+FIRST = "Australia is a large country. The capital is Sydney. It lies by the sea, where most people live today."
+SECOND = "Australia is a large country. The capital is Canberra. It lies inland."
+
+
+def test_the_words_that_another_model_disagrees_with_are_withdrawn() -> None:
+    other = making(lambda _: ScriptedBackend(lambda request: answer(SECOND), name="Other"))
+    during = at(6.5, lambda session: session.change(backend=BackendChoice("other")))
+    talk = simulate(AUSTRALIA, lambda request: answer(FIRST), make_backend=other, during=during, answer_mode="after")
+    [corrected] = talk.of(e.AssistantCorrected)
+    assert corrected.how == "corrected"
+    turn = talk.transcript.turns[1]
+    kept, withdrawn, replaced = turn.passages
+    assert kept.text.strip() == "Australia is a large country."
+    assert withdrawn.withdrawn and withdrawn.text.startswith("The capital is Sydney.")
+    assert replaced.replaces and "the capital is Canberra. It lies inland." in replaced.text
+    assert kept.text + withdrawn.text + replaced.text == turn.text

@@ -1,21 +1,25 @@
-"""Echo cancellation, in simulated rooms: as a whole, and its parts."""
+"""Echo cancellation, in simulated rooms: as a whole, and its parts; and the drift between two clocks."""
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from app.audio.devices.drift import DriftCompensatingSink
 from app.audio.echo.cancelled_source import EchoCancelledSource
 from app.audio.echo.canceller import EchoCanceller
+from app.audio.echo.far_end_aligner import FarEndAligner
 from app.audio.echo.known_path import KnownEchoPath, powers
 from app.audio.echo.store import EchoStore
 from app.audio.io.base import EndOfAudio
+from app.audio.io.clock_loop import ClockLoop
 from app.conversation.events import Processing
-from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
-from app.research.benches.room import Room, echo_path
+from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
+from app.research.benches.room import BLOCK, FADE, Room, echo_path
 from tests.support.raising import raising
 from tests.support.room_talks import frames
 from tests.support.sounds import question
@@ -232,3 +236,269 @@ def test_failing_canceller_is_reported_and_sound_passes(monkeypatch: pytest.Monk
     monkeypatch.undo()
     canceller.load()
     assert canceller.cancels and not canceller.problem
+
+
+class NumberedTap:
+    """A tap in which sample number n has the value n, so that positions can be read off."""
+
+    rate, generation = SAMPLE_RATE, 0
+
+    def __init__(self) -> None:
+        self.played = 0
+        self.waiting = np.zeros(0, np.float32)
+
+    def play(self, blocks: int) -> None:
+        more = np.arange(self.played, self.played + blocks * BLOCK, dtype=np.float32)
+        self.played += blocks * BLOCK
+        self.waiting = np.concatenate([self.waiting, more])
+
+    def take(self) -> np.ndarray:
+        taken, self.waiting = self.waiting, self.waiting[:0]
+        return taken
+
+
+def test_late_block_keeps_the_alignment() -> None:
+    tap = NumberedTap()
+    aligner, seen = FarEndAligner(tap), []
+    for n in range(40):
+        tap.play({20: 7, 21: 9}.get(n, 8))
+        seen.append(float(aligner.next_frame()[1900]) - n * FRAME_SAMPLES)
+    assert aligner.alignments == 1
+    # (The resampler's gain is not exactly 1, and the values of this tap are positions.)
+    assert np.ptp(seen[5:20]) < 10 and abs(seen[30] - seen[19]) < 10
+
+
+@pytest.mark.parametrize("begun", [False, True], ids=["whole frames", "one that was begun, and the next"])
+def test_samples_that_nobody_read_are_skipped_in_the_far_end(begun: bool) -> None:
+    tap = NumberedTap()
+    aligner = FarEndAligner(tap)
+    for n in range(30):
+        tap.play(8)
+        if n == 20 and begun:
+            tap.play(4)
+            assert aligner.take_early(480) is not None and aligner.take_early(480) is not None
+            tap.play(12)
+            aligner.drop(2)
+        elif n == 20:
+            tap.play(16)
+            aligner.skip(2 * FRAME_SAMPLES)
+        place = float(aligner.next_frame()[1900]) - n * FRAME_SAMPLES
+        if n == 19:
+            before = place
+    assert abs(place - before - 2 * FRAME_SAMPLES) < 10 and aligner.alignments == 1
+
+
+def test_loudspeaker_that_stops_is_aligned_again() -> None:
+    tap = NumberedTap()
+    aligner = FarEndAligner(tap)
+    for n in range(40):
+        tap.play(0 if 10 <= n < 25 else 8)
+        frame = aligner.next_frame()
+    newest = tap.played - float(frame[-1])
+    assert 0 < newest < 0.04 * SAMPLE_RATE
+
+
+@pytest.mark.parametrize("rate", [24_000, 48_000])
+def test_far_end_by_hops_is_the_same_as_by_frames(rate: int) -> None:
+    """Also if blocks come late: samples that have not arrived are neither taken early nor replaced."""
+    noise = np.random.default_rng(4).standard_normal(rate * 8).astype(np.float32)
+
+    def far(by_hops: bool) -> tuple[np.ndarray, int]:
+        tap, aligner_out, ahead, n = NumberedTap(), [], 0, 0
+        tap.rate = rate
+        aligner = FarEndAligner(tap)
+        for frame in range(90):
+            for quarter in range(4):
+                count = 0 if frame % 10 == 9 and quarter == 1 else rate // 50
+                count += rate // 50 if frame % 10 == 9 and quarter == 2 else 0  # a block comes late
+                tap.waiting = np.concatenate([tap.waiting, noise[n : n + count]])
+                n += count
+                if by_hops and quarter < 3 and (hop := aligner.take_early(480)) is not None:
+                    aligner_out.append(hop)
+                    ahead += 1
+            aligner_out.append(aligner.next_frame())
+        assert aligner.alignments == 1
+        return np.concatenate(aligner_out), ahead
+
+    (frames_only, _), (hops, ahead) = far(False), far(True)
+    assert len(hops) == len(frames_only) and ahead >= 90 * 3 - 60
+    assert np.abs(hops - frames_only).max() < 0.02
+
+
+QUICK = ((-300, 0.02), (20, 0.5), (100, 0.98))
+"""Drifts and phases that are tried in the short test command too."""
+
+
+@pytest.mark.parametrize(
+    ("ppm", "phase"),
+    [
+        pytest.param(ppm, phase, marks=() if (ppm, phase) in QUICK else pytest.mark.slow)
+        for ppm in (-300, -100, 20, 100, 300)
+        for phase in (0.02, 0.5, 0.98)
+    ],
+)
+def test_loop_measures_the_drift_despite_whole_blocks_and_late_threads(ppm: int, phase: float) -> None:
+    rng = np.random.default_rng(1)
+    loop, taken, wanted = ClockLoop(), 0.0, 700.0
+    offsets, found = [], []
+    for n in range(round(40 * 60 / FRAME_SECONDS)):
+        exact = ((n + 1) * FRAME_SAMPLES + phase * BLOCK) * (1 + ppm * 1e-6)
+        given = BLOCK * (math.floor(exact / BLOCK) + 1)
+        taken = taken or given - wanted
+        offsets.append(exact - taken)
+        late = BLOCK * rng.integers(1, 3) if rng.random() < 0.01 else 0
+        rate = loop.step(given - taken + late - wanted)
+        assert abs(rate) <= 1000
+        found.append(loop.drift_ppm)
+        taken += FRAME_SAMPLES * (1 + rate * 1e-6)
+    minute = round(60 / FRAME_SECONDS)
+    assert found[minute] is None and found[10 * minute] is not None
+    assert abs(found[-1] - ppm) <= 5
+    # The queue's level stays within 20 ms while the drift is measured, 12 ms afterwards.
+    assert np.ptp(offsets) <= 0.025 * SAMPLE_RATE
+    assert np.ptp(offsets[15 * minute :]) <= 0.015 * SAMPLE_RATE
+
+
+def _roughness(tone: np.ndarray, hertz: float) -> float:
+    """The largest deviation of a sample from what its two neighbours predict for a pure tone, in dB below the tone."""
+    tone = tone.astype(np.float64)
+    error = tone[2:] + tone[:-2] - 2 * math.cos(2 * math.pi * hertz / SAMPLE_RATE) * tone[1:-1]
+    return 20 * math.log10(np.abs(error).max() / np.abs(tone).max() + 1e-12)
+
+
+class _Recording:
+    """A sink that also keeps what was written to it."""
+
+    def __init__(self, room: Room) -> None:
+        self.inner = room.sink
+        self.writes: list[np.ndarray] = []
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.inner, name)
+
+    def write(self, samples: np.ndarray) -> None:
+        self.writes.append(samples.copy())
+        self.inner.write(samples)
+
+    def pause_playback(self) -> None:
+        self.inner.pause_playback()
+
+    def resume_playback(self) -> None:
+        self.inner.resume_playback()
+
+    def __enter__(self) -> _Recording:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+def _play(
+    ppm: float, minutes: float, wave: np.ndarray | None = None
+) -> tuple[DriftCompensatingSink, _Recording, list[int]]:
+    count = round(minutes * 60 / FRAME_SECONDS)
+    room = Room(count, attenuation_db=None, drift_ppm=ppm)
+    recording = _Recording(room)
+    sink, queued, played = DriftCompensatingSink(recording), [], 0  # type: ignore[arg-type]
+    silence = np.zeros(FRAME_SAMPLES, np.float32)
+    with sink:
+        for n in range(count):
+            room.next_frame()
+            queued.append(sink.queued)
+            sink.write(silence if wave is None else wave[n * FRAME_SAMPLES : (n + 1) * FRAME_SAMPLES])
+            assert sink.written == sink.played + sink.queued + sink.flushed + sink.overruns
+            assert sink.played >= played
+            played = sink.played
+    return sink, recording, queued
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ppm", [-300.0, pytest.param(100.0, marks=pytest.mark.slow)])
+def test_ten_minutes_without_pause_neither_run_empty_nor_grow_late(ppm: float) -> None:
+    sink, recording, queued = _play(ppm, 10)
+    assert sink.is_resampling and recording.inner.underruns == 0
+    assert min(queued[25:]) > 0
+    settled = np.array(queued[25:])
+    assert np.ptp(settled) <= FRAME_SAMPLES
+    # `played` stays true: it is what the device took, except for the drift.
+    assert abs(sink.played - recording.inner.played * (1 - ppm * 1e-6)) < FRAME_SAMPLES
+
+
+def test_without_drift_every_sample_passes_unchanged() -> None:
+    noise = np.random.default_rng(2).standard_normal(round(120 / FRAME_SECONDS) * FRAME_SAMPLES).astype(np.float32)
+    sink, recording, _ = _play(0.0, 2, noise)
+    assert not sink.is_resampling
+    assert np.array_equal(np.concatenate(recording.writes), noise)
+
+
+def test_start_of_resampling_is_inaudible() -> None:
+    seconds = 160
+    tone = np.sin(2 * np.pi * 1000 * np.arange(seconds * SAMPLE_RATE) / SAMPLE_RATE).astype(np.float32)
+    sink, recording, _ = _play(300.0, seconds / 60, tone)
+    assert sink.is_resampling
+    assert _roughness(np.concatenate(recording.writes), 1000) < -60
+
+
+def test_flush_discards_what_the_resampler_holds_and_starts_over() -> None:
+    sink, recording, _ = _play(300.0, 3)
+    assert sink.is_resampling
+    queued = sink.queued
+    assert sink.flush() == queued and sink.queued == 0 and not sink.is_resampling
+    assert sink.written == sink.played + sink.flushed
+    sink.write(np.ones(FRAME_SAMPLES, np.float32))
+    assert np.array_equal(recording.writes[-1], np.ones(FRAME_SAMPLES, np.float32))
+
+
+def test_pause_is_passed_on_and_loses_nothing() -> None:
+    sink, recording, _ = _play(300.0, 3)
+    room, played = recording.inner._room, sink.played
+    room._end += 8 * FRAME_SAMPLES
+    sink.pause_playback()
+    for _ in range(2):
+        sink.write(np.ones(FRAME_SAMPLES, np.float32))
+        room.next_frame()
+    assert recording.inner.playback_pauses == 1 and sink.played - played <= FADE + 2
+    sink.resume_playback()
+    assert not sink.is_resampling, "the queue is longer after a pause: that is no drift"
+    while sink.queued:
+        room.next_frame()
+    assert sink.flushed == 0 and sink.played == sink.written
+
+
+def test_last_sample_is_played_at_the_end_of_speech() -> None:
+    tone = np.sin(np.arange(round(160 / FRAME_SECONDS) * FRAME_SAMPLES) / 9).astype(np.float32)
+    sink, recording, _ = _play(300.0, 160 / 60, tone)
+    assert sink.is_resampling
+    sink.write(np.zeros(0, np.float32))
+    assert not sink.is_resampling
+    assert abs(sink.queued - recording.inner.queued) <= 2  # what was played once stays played: rounded up
+    assert abs(sum(map(len, recording.writes)) - len(tone) * (1 + 3e-4)) < FRAME_SAMPLES
+    assert np.abs(np.concatenate(recording.writes)[-100:-2] - tone[-100:-2]).max() < 0.05
+
+
+@pytest.mark.parametrize("stall", [2, 5, 10])
+@pytest.mark.parametrize("quiet_share", [0.3, 0.05])
+def test_the_voice_is_no_later_than_before_20_s_after_a_stall(stall: int, quiet_share: float) -> None:
+    """A front-end that writes without pause, as KAME does, and is held up once."""
+    count = round(60 / FRAME_SECONDS)
+    room = Room(count, attenuation_db=None)
+    sink = DriftCompensatingSink(room.sink)
+    rng = np.random.default_rng(3)
+    loud = np.full(FRAME_SAMPLES, 0.1, np.float32)
+    quiet = np.zeros(FRAME_SAMPLES, np.float32)
+    queued, owed, written = [], 0, 0
+    with sink:
+        for n in range(count):
+            room.next_frame()
+            queued.append(sink.queued)
+            owed += 1
+            if 250 <= n < 250 + stall:
+                continue
+            for _ in range(owed):
+                sink.write(quiet if rng.random() < quiet_share else loud)
+                written += FRAME_SAMPLES
+            owed = 0
+            assert sink.written == written == sink.played + sink.queued + sink.flushed + sink.overruns
+    before, after = np.mean(queued[150:250]), np.mean(queued[250 + 250 : 250 + 350])
+    assert max(queued[255:]) > before + (stall - 1) * FRAME_SAMPLES * 0.5, "the stall made it late"
+    assert after <= before + 1.5 * FRAME_SAMPLES

@@ -1,4 +1,4 @@
-"""Tests how JSON files are written, and which file names Windows takes for devices."""
+"""How JSON files are written, which file names Windows takes for devices, and paths that others may have written."""
 
 import json
 import os
@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from app.backend.base import BackendError
+from app.backend.embedded_models import model_file
 from app.platform import files
-from app.platform.files import delete_file, is_device, move_file, write_json
+from app.platform.files import delete_file, is_device, is_local_file, move_file, write_json
 
 
 def test_it_is_written_with_its_folder_and_read_back(tmp_path: Path) -> None:
@@ -76,3 +78,34 @@ def test_devices(name: str) -> None:
 @pytest.mark.parametrize("name", ["", "CONsole", "com", "com10", "lpt.txt", "my aux", ".nul", "notes.con"])
 def test_files(name: str) -> None:
     assert not is_device(name)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "\\\\evil.example\\share\\m.gguf",
+        "//evil.example/share/m.gguf",
+        "\\/evil.example/share/m.gguf",
+        "\\\\?\\UNC\\evil.example\\share\\m.gguf",
+        "\\\\.\\pipe\\m.gguf",
+        "CON",
+        "nul.gguf",
+        "C:\\models\\COM1.gguf",
+        "/dev/zero",
+        "/dev/null",
+        "m\0.gguf",
+        "",
+        ".",
+    ],
+)
+def test_what_is_no_file_here_is_no_model(path: str) -> None:
+    assert not is_local_file(path)
+    if path:
+        with pytest.raises(BackendError, match="no model file"):
+            model_file(path)
+
+
+def test_a_file_here_is_one(tmp_path: Path) -> None:
+    (tmp_path / "m.gguf").write_bytes(b"GGUF")
+    assert is_local_file(tmp_path / "m.gguf") and is_local_file(str(tmp_path / "m.gguf"))
+    assert not is_local_file(tmp_path) and not is_local_file(tmp_path / "other.gguf")
