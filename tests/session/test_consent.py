@@ -92,18 +92,7 @@ def test_nothing_is_sent_without_an_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        "Yes, but not now.",
-        "Yes I mean no.",
-        "No.",
-        "What is the time?",
-        "Okay.",
-        "Mhm.",
-        "Thank you.",
-        "Yes yes yes",
-        "Y",
-    ],
+    "words", "Yes, but not now.|Yes I mean no.|No.|What is the time?|Okay.|Mhm.|Thank you.|Yes yes yes|Y".split("|")
 )
 def test_anything_but_a_plain_yes_is_a_no(words: str) -> None:
     tool = mail()
@@ -113,12 +102,8 @@ def test_anything_but_a_plain_yes_is_a_no(words: str) -> None:
 
 def test_a_yes_that_goes_on_is_taken_back_before_anything_is_done() -> None:
     tool = mail()
-    turns = [
-        ASKED,
-        ScriptedTurn(ASKED_BY, ASKED_BY + 0.5, "Yes."),
-        ScriptedTurn(ASKED_BY + 1.5, ASKED_BY + 2.5, "But not now."),
-    ]
-    talk = talk_with([tool], turns)
+    goes_on = ScriptedTurn(ASKED_BY + 1.5, ASKED_BY + 2.5, "But not now.")
+    talk = talk_with([tool], [ASKED, ScriptedTurn(ASKED_BY, ASKED_BY + 0.5, "Yes."), goes_on])
     assert answers_of(talk)[0] == (True, "voice"), "it was one"
     assert not tool.given and talk.of(e.UserResumed)
 
@@ -347,11 +332,7 @@ ORDINARY: dict[str, tuple[list[Tool], list[list[str]], int]] = {
     "a sum": ([Tool("calculator", "reads")], [["calculator"]], 0),
     "the time": ([Tool("clock", "reads")], [["clock"]], 0),
     "a file is read": ([READ], [["read_file"]], 0),
-    "files are searched, and one is read": (
-        [Tool("find_in_files", "reads"), READ],
-        [["find_in_files"], ["read_file"]],
-        0,
-    ),
+    "files are searched, and one is read": ([Tool("find", "reads"), READ], [["find"], ["read_file"]], 0),
     "a server that only reads here": ([Tool("notes__find", "reads", outside=True)], [["notes__find"]], 0),
     "a search on the web": ([Tool("web__search", "sends", outside=True)], [["web__search"]], 1),
     "a message": ([mail()], [[CALL.name]], 1),

@@ -176,9 +176,8 @@ def test_no_answer_begins_into_what_the_user_says_after_a_gap(spoken: np.ndarray
     longer = np.concatenate([spoken[:at], np.zeros((lost, FRAME_SAMPLES), np.float32), spoken[at:]])
     events = timed_talk(longer, [Fault(at, lost, kind)])  # type: ignore[arg-type]
     after = end_of_frame(at + lost)
-    [goes_on, *_] = [
-        event.at for event in events if isinstance(event, e.UserStarted | e.UserResumed) and event.at > after - 0.08
-    ]
+    begun = [event.at for event in events if isinstance(event, e.UserStarted | e.UserResumed)]
+    goes_on = next(at for at in begun if at > after - 0.08)
     started = [event.at for event in events if isinstance(event, e.AssistantStarted)]
     assert not [one for one in started if one <= goes_on], f"the user goes on at {goes_on:.2f} s"
     assert started, "the question is answered in the end"

@@ -130,6 +130,5 @@ def test_a_stream_superseded_before_its_task_ran_still_ends() -> None:
     asks = [Ask(0.0, 2, False, True), Ask(0.0, 2, True, True), Ask(0.0, 2, True, True)]
     script = [ScriptedAnswer(("one two",), 0.0, 0.0)]
     _, events, _ = run_simulated(_run(asks, script, True))
-    assert len([x for x in events if isinstance(x, e.OracleEnded)]) == len(
-        [x for x in events if isinstance(x, e.OracleRequested)]
-    )
+    ended, requested = ([x for x in events if isinstance(x, kind)] for kind in (e.OracleEnded, e.OracleRequested))
+    assert len(ended) == len(requested)

@@ -55,8 +55,7 @@ def test_a_session_runs_on_a_plain_loop_in_another_thread_than_qt() -> None:
     thread.start()
     thread.join()
     [(events, threads)] = done
-    assert [event.text for event in events if isinstance(event, e.TranscriptFinal)] == [
-        "What is the capital of France?"
-    ]
+    [asked] = [event.text for event in events if isinstance(event, e.TranscriptFinal)]
+    assert asked == "What is the capital of France?"
     assert " ".join(event.text for event in events if isinstance(event, e.AssistantSaid)) == ANSWER
     assert threads == {"session"}

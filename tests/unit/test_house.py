@@ -34,9 +34,8 @@ def test_every_child_gets_the_environment_that_is_chosen_in_one_place() -> None:
     wrong = []
     for path in sorted((ROOT / "app").rglob("*.py")):
         name, text = path.relative_to(ROOT).as_posix(), path.read_text("utf-8")
-        wrong += [
-            f"{name}: {call}" for call in ("QProcess", "create_subprocess", "os.spawn", "os.posix") if call in text
-        ]
+        calls = ("QProcess", "create_subprocess", "os.spawn", "os.posix")
+        wrong += [f"{name}: {call}" for call in calls if call in text]
         if "subprocess" not in text or name == ON_ITS_OWN:
             continue
         starts = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call) and _starts_a_child(node)]

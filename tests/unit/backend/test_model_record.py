@@ -71,9 +71,7 @@ def refused(message: str, **details: str) -> Reply:
 
 
 OUT_OF_ROOM = "Could not finish the message because max_tokens or model output limit was reached. Please try again."
-TOOLS_WITH_EFFORT = (
-    "Function tools with reasoning_effort are not supported. Use /v1/responses or set reasoning_effort to 'none'."
-)
+TOOLS_WITH_EFFORT = "Function tools with reasoning_effort are not supported. Set reasoning_effort to 'none'."
 EFFORTS = "Unsupported value: 'none' is not supported. Supported values are: 'minimal', 'low', 'medium', and 'high'."
 
 
@@ -200,9 +198,7 @@ async def test_how_long_a_first_token_may_take_is_kept_with_the_server() -> None
 
 async def test_tokens_of_thinking_that_only_the_total_counts_are_paid_for() -> None:
     usage = {"prompt_tokens": 20, "completion_tokens": 5, "total_tokens": 125}
-    chunk = event(
-        {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [], "usage": usage}
-    )
+    chunk = event({"id": "x", "object": "chat.completion.chunk", "created": 1, "choices": [], "usage": usage})
     answer = SPEECHES["compatible"].answer(usage=(0, 0, 0))
     items, _ = await answers_to("compatible", Reply(200, SSE, parts=(*answer.parts[:-1], chunk, answer.parts[-1])))
     assert Usage(20, 105) in items
@@ -258,11 +254,8 @@ def test_the_limit_that_a_server_states(headers: tuple[str, str, str], limit: tu
 
 
 async def test_a_stated_limit_replaces_the_assumed_one() -> None:
-    headers = {
-        "x-ratelimit-limit-requests": "60",
-        "x-ratelimit-remaining-requests": "58",
-        "x-ratelimit-reset-requests": "2s",
-    }
+    values = {"limit": "60", "remaining": "58", "reset": "2s"}
+    headers = {f"x-ratelimit-{name}-requests": value for name, value in values.items()}
     answer = SPEECHES["compatible"].answer()
     async with compatible(lambda body: replace(answer, headers={**answer.headers, **headers})) as (_, backend):
         await say(backend)
@@ -328,9 +321,7 @@ async def test_records_are_kept_without_secrets(tmp_path: Path) -> None:
     assert (form.room, form.efforts, again.wants_key) == (8, ("low",), False)
     assert again.pace.first_seconds == 0.2 and list(again.pace.first_words["cold"]) == [9.0]
     assert again.pace.budget.limit == 30 and again.pace_of(SPEECHES_TRAITS).budget.limit == 30
-    assert form.temperature and again.doubted == {"temperature": False}, (
-        "one refusal confirms it, since servers are updated"
-    )
+    assert form.temperature and again.doubted == {"temperature": False}, "one refusal confirms it"
 
 
 SPEECHES_TRAITS = OpenAICompatibleBackend(base_url="https://host.example/v1", model="m").traits

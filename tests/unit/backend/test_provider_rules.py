@@ -62,9 +62,8 @@ async def answer_to(question: str, backend: Backend, row: Row) -> list[StreamIte
     if question in (PLAIN, LONG):
         items = await ask(backend, request(question))
         counts = [item for item in items if isinstance(item, Usage)]
-        assert (
-            all(count == Usage(*TOKENS, 0 if row.kind == "ollama" else CACHED) for count in counts) and len(counts) <= 2
-        )
+        usage = Usage(*TOKENS, 0 if row.kind == "ollama" else CACHED)
+        assert all(count == usage for count in counts) and len(counts) <= 2
         assert bool(counts) == ("usage" not in row.leaves_out.split())
         return items
     async with stream_with_tools(backend, request(question), Clock()) as stream:  # type: ignore[arg-type]

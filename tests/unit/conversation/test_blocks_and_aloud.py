@@ -57,25 +57,7 @@ def test_code_stands_without_its_fences(text: str, language: str, code: str, clo
     assert (block.language, block.code, block.closed) == (language, code, closed)
 
 
-MARKS = [
-    "```",
-    "```py\n",
-    "``",
-    "~~~",
-    "| a ",
-    "|",
-    "---",
-    "|--|",
-    "\n",
-    "\n\n",
-    "a",
-    " b",
-    " ",
-    ":-:",
-    "`x`",
-    "- ",
-    "1. ",
-]
+MARKS = "```·```py\n·``·~~~·| a ·|·---·|--|·\n·\n\n·a· b· ·:-:·`x`·- ·1. ".split("·")
 
 
 @settings(max_examples=examples(600))
@@ -93,19 +75,7 @@ def test_what_was_decided_of_a_growing_answer_stays(pieces: list[str]) -> None:
         before = now
 
 
-WORDS = [
-    "so",
-    "it. Is",
-    "**bold**",
-    "```py",
-    "\n```\n",
-    "\n| a | b |",
-    "\n|---|---|",
-    "\n\n",
-    "\n- item",
-    "x = 1",
-    "5 % off",
-]
+WORDS = "so·it. Is·**bold**·```py·\n```\n·\n| a | b |·\n|---|---|·\n\n·\n- item·x = 1·5 % off".split("·")
 
 
 @settings(max_examples=examples(400))

@@ -39,17 +39,9 @@ def test_what_differs_in_the_word_that_matters_is_taken_back(said: str, text: st
         ("", "You are second. He is third.", ("continue", 0, 0)),
         ("You are in second place.", "You are in second place. The other is third.", ("continue", 1, 0)),
         # The same in other words is not said again.
-        (
-            "You are now in second place.",
-            "Now you are in the second place. The other one is third.",
-            ("continue", 1, 0),
-        ),
+        ("You are now in second place.", "Now you are in the second place. He is third.", ("continue", 1, 0)),
         # Neither is the beginning that both have.
-        (
-            "Good question. It is Lyon for sure, believe me.",
-            "Good question. Paris has always been the capital.",
-            ("correct", 1, 0),
-        ),
+        ("Good question. It is Lyon for sure.", "Good question. Paris is the capital.", ("correct", 1, 0)),
     ],
 )
 def test_a_sentence_continues_with_its_own_words_alone(said: str, text: str, found: tuple[str, int, int]) -> None:
@@ -58,13 +50,9 @@ def test_a_sentence_continues_with_its_own_words_alone(said: str, text: str, fou
 
 
 def test_once_the_user_has_spoken_again_a_complete_sentence_begins_and_nothing_is_corrected() -> None:
-    text = "It is Paris, on the river Seine. It is old."
-    assert plan_correction("It is", split_clauses(text, complete=True), complete=True, resumed=True) == Correction(
-        "continue", 0
-    )
-    assert plan_correction(
-        "It is Lyon.", split_clauses(text, complete=True), complete=True, resumed=True
-    ) == Correction("continue", 0)
+    clauses = split_clauses("It is Paris, on the river Seine. It is old.", complete=True)
+    for said in ("It is", "It is Lyon."):
+        assert plan_correction(said, clauses, complete=True, resumed=True) == Correction("continue", 0)
 
 
 SENTENCES = st.lists(
@@ -117,30 +105,15 @@ def test_after_a_bridge_a_clause_loses_its_capital_but_a_name_keeps_it() -> None
 
 RESTATED = [
     ("en", "What is the capital of Norway?", "The capital of Norway is Oslo.", "The capital of Norway is"),
-    (
-        "en",
-        "And what is the boiling point of water?",
-        "The boiling point of water is 100.",
-        "The boiling point of water is",
-    ),
-    (
-        "en",
-        "Who wrote the play Romeo and Juliet?",
-        "The play Romeo and Juliet was written by",
-        "The play Romeo and Juliet",
-    ),
+    ("en", "And what is the taste of water?", "The taste of water is none.", "The taste of water is"),
+    ("en", "Who wrote the play Hamlet?", "The play Hamlet was written by", "The play Hamlet"),
     ("en", "Which desert covers most of Africa?", "The desert is the Sahara.", "The desert"),
     ("en", "Which river flows through Paris?", "The river Seine flows through Paris.", ""),
     ("en", "How many legs does a spider have?", "A spider has eight legs.", "A spider"),
     ("en", "What's the largest planet?", "Jupiter is the largest planet.", ""),
     ("en", "Why is the sky blue?", "The sky is blue because", "The sky"),
     ("en", "At how many degrees does water boil?", "Water boils at a hundred degrees.", ""),
-    (
-        "de",
-        "Was ist die Hauptstadt von Norwegen?",
-        "Die Hauptstadt von Norwegen ist Oslo.",
-        "Die Hauptstadt von Norwegen ist",
-    ),
+    ("de", "Was ist die Stadt von Ibsen?", "Die Stadt von Ibsen ist Skien.", "Die Stadt von Ibsen ist"),
     ("es", "¿Cuál es la capital de Noruega?", "La capital de Noruega es Oslo.", "La capital de Noruega es"),
     ("fr", "Quelle est la capitale de la Norvège ?", "La capitale de la Norvège est", "La capitale de la Norvège est"),
     ("it", "Qual è la capitale della Norvegia?", "La capitale della Norvegia è Oslo.", "La capitale della Norvegia è"),
@@ -186,9 +159,7 @@ def test_a_false_premise_is_not_confirmed(question: str, answer: str) -> None:
     assert not {"no", "not", "two", "six", "first"}.intersection(said)
 
 
-@pytest.mark.parametrize(
-    "question", ["Is Oslo the capital of Norway?", "Can a spider swim?", "Tell me the capital of Norway."]
-)
+@pytest.mark.parametrize("question", ["Is Oslo the capital of Norway?", "Can a spider swim?", "Tell me the capital."])
 def test_questions_that_may_be_answered_by_yes_or_no_are_not_restated(question: str) -> None:
     assert restated_words("The capital of Norway is Oslo.", question) == 0
 

@@ -260,13 +260,13 @@ def test_a_correction_may_be_corrected() -> None:
     turn = answered(
         (1, "It is Lyon."),
         (2, "Or rather, it is Nice."),
-        (3, "No, wait: it is Paris. It lies on the Seine."),
-        texts={1: "It is Lyon.", 2: "It is Nice.", 3: "It is Paris. It lies on the Seine."},
+        (3, "No, wait: it is Paris. It is big."),
+        texts={1: "It is Lyon.", 2: "It is Nice.", 3: "It is Paris. It is big."},
         corrected=(2, 3),
     )
     assert withdrawn(turn) == ["It is Lyon. Or rather, it is Nice."]
     assert [p.text.strip() for p in turn.passages if p.replaces and not p.withdrawn] == [
-        "No, wait: it is Paris. It lies on the Seine."
+        "No, wait: it is Paris. It is big."
     ]
 
 

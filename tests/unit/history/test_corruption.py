@@ -84,9 +84,8 @@ async def test_a_schema_that_is_no_text_is_damage(tmp_path: Path) -> None:
     path = tmp_path / "history.sqlite3"
     await _two(path)
     data = path.read_bytes()
-    path.write_bytes(
-        data[:100] + data[100:4096].replace(b"CREATE TABLE talks", b"CREATE T\xc4BLE t\xfflks") + data[4096:]
-    )
+    schema = data[100:4096].replace(b"CREATE TABLE talks", b"CREATE T\xc4BLE t\xfflks")
+    path.write_bytes(data[:100] + schema + data[4096:])
     async with kept(tmp_path) as history:
         assert {view.key for view in await history.conversations()} == {"a", "b"} and "damaged" in history.notice
 

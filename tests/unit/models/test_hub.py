@@ -165,7 +165,7 @@ def test_a_file_that_was_altered_since_is_fetched_again(hub, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("status", "words"), [(401, "Accept its terms"), (403, "HF_TOKEN"), (404, "any more"), (503, "HTTP 503")]
+    ("status", "words"), [(401, "Accept its terms"), (403, "HF_TOKEN"), (404, "any more"), (503, "503")]
 )
 def test_a_refusal_is_a_sentence(hub, tmp_path: Path, status: int, words: str) -> None:
     hub.refuse = status

@@ -87,9 +87,8 @@ def test_two_builds_of_a_commit_are_identical(built, suffix):
 def test_the_debian_package_contains_the_program_for_all_users(built, source):
     data = deb_members(built[0][".deb"])["data.tar.xz"]
     members = {member.name: member for member in data}
-    assert {(member.uid, member.gid, member.uname, member.mtime) for member in members.values()} == {
-        (0, 0, "root", source.epoch)
-    }
+    owners = {(member.uid, member.gid, member.uname, member.mtime) for member in members.values()}
+    assert owners == {(0, 0, "root", source.epoch)}
     assert {member.mode for member in members.values()} == {0o644, 0o755}
     code = "./usr/lib/kame-desktop"
     assert members[f"{code}/tools/uv"].mode == 0o755 and data.extractfile(f"{code}/tools/uv").read() == UV

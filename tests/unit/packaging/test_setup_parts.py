@@ -130,10 +130,8 @@ def test_package_names_for_each_manager():
 
 
 def test_arch_gets_no_partial_upgrade():
-    assert system_parts.install_commands("pacman", ["portaudio"]) == (
-        None,
-        ["pacman", "-S", "--needed", "--noconfirm", "portaudio"],
-    )
+    install = ["pacman", "-S", "--needed", "--noconfirm", "portaudio"]
+    assert system_parts.install_commands("pacman", ["portaudio"]) == (None, install)
 
 
 def test_what_is_missing_is_found_without_guessing(tmp_path):

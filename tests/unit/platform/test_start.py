@@ -47,13 +47,11 @@ def test_missing_streams_are_replaced(tmp_path: Path) -> None:
     assert json.loads(report.read_text("utf-8")) == [[True, True, True], ["", "", False, False], True]
 
 
-@pytest.mark.parametrize(("arguments", "code"), [(["--help"], 0), (["replay", "there is no such folder", "--json"], 2)])
+@pytest.mark.parametrize(
+    ("arguments", "code"), [(["--help"], 0), (["replay", "nowhere", "--json"], 2), (["--no-option"], 2)]
+)
 def test_commands_run_without_streams(arguments: list[str], code: int) -> None:
     assert _without_streams("-m", "app", *arguments) == code
-
-
-def test_a_wrong_option_ends_as_with_a_terminal() -> None:
-    assert _without_streams("-m", "app", "--no-such-option") == 2
 
 
 def test_pipes_get_utf_8_whatever_the_code_page_is() -> None:

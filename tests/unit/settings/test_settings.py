@@ -99,9 +99,8 @@ def test_senseless_pauses_are_learned_again(content: str, tmp_path: Path, monkey
 
 def test_one_bad_value_costs_only_that_value(path: Path) -> None:
     path.parent.mkdir()
-    path.write_text(
-        json.dumps({"version": 1, "answer_mode": "sideways", "duplex": 1, "microphone": "Desk", "later": 3})
-    )
+    stored = {"version": 1, "answer_mode": "sideways", "duplex": 1, "microphone": "Desk", "later": 3}
+    path.write_text(json.dumps(stored))
     settings = Settings.load(path)
     assert (settings.answer_mode, settings.duplex, settings.microphone) == ("thinking", False, "Desk")
     assert "“Answer”" in settings.notice and "“Hands-free”" in settings.notice
@@ -174,9 +173,7 @@ def test_a_file_of_another_version_is_set_aside_and_the_app_goes_on(path: Path, 
     settings = Settings.load(path)
     kept = path.with_name(f"settings.json.version-{version or 0}")
     assert settings == Settings() and not path.exists()
-    assert f"another version of KAME has written it (in format {version or 0}, and this one has format 1)" in (
-        settings.notice
-    )
+    assert f"has written it (in format {version or 0}, and this one has format 1)" in settings.notice
     assert str(kept) in settings.notice and json.loads(kept.read_text()) == stored
     settings.duplex = True
     settings.save()

@@ -101,9 +101,7 @@ def test_a_damaged_file_of_a_corpus_is_named(tmp_path: Path, content: str) -> No
 def test_only_tokens_need_torch_and_say_so(tmp_path: Path) -> None:
     questions = tmp_path / "questions.jsonl"
     questions.write_text('{"question": "What is the capital of Norway?", "answer": "It is Oslo."}\n', "utf-8")
-    without_torch = (
-        "import sys; sys.modules['torch'] = None; from app.cli.parser import main; sys.exit(main(sys.argv[1:]))"
-    )
+    without_torch = "import sys; sys.modules['torch'] = None; from app.cli.parser import main; exit(main(sys.argv[1:]))"
     make = ["corpus", "make", str(tmp_path / "corpus"), "--items", str(questions), "--as-they-are", "--steps"]
     for step, code, words in (("scripts", 0, "1 scripts made"), ("tokens", 2, "packages that aren't installed (torch")):
         command = [sys.executable, "-c", without_torch, *make, step]

@@ -184,9 +184,8 @@ def test_a_run_that_was_stopped_goes_on_to_the_bit(tmp_path: Path, adapters: int
     resumed.resume()
     assert resumed.step == 4
     resumed.run()
-    assert all(
-        torch.equal(a, b) for a, b in zip(whole.state_dict().values(), second.state_dict().values(), strict=True)
-    )
+    weights = (one.state_dict().values() for one in (whole, second))
+    assert all(torch.equal(a, b) for a, b in zip(*weights, strict=True))
     losses = [[line["loss"] for line in read_curves(tmp_path / name / CURVES)] for name in ("whole", "stopped")]
     assert losses[0] == losses[1]
     assert len(checkpoints(tmp_path / "stopped")) == 2
@@ -199,9 +198,8 @@ def test_adapters_change_nothing_at_first_train_nothing_else_and_are_fused(tmp_p
     before = adapted.state_dict()
     frozen = {name: value.clone() for name, value in before.items() if "lora" not in name and "oracle" not in name}
     with torch.no_grad():
-        assert torch.equal(
-            LossFunction(plain, LossWeights())(tokens).total, LossFunction(adapted, LossWeights())(tokens).total
-        )
+        first, second = (LossFunction(one, LossWeights())(tokens).total for one in (plain, adapted))
+        assert torch.equal(first, second)
     Trainer(adapted, Batches([corpus], 3, 0), SETTINGS, tmp_path / "run").run()
     after = adapted.state_dict()
     assert all(torch.equal(value, after[name]) for name, value in frozen.items())
