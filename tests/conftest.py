@@ -1,9 +1,7 @@
-"""What all tests share: properties are searched the same way each time, and nothing of the user's is seen.
-
-With `--short`, tests that are marked `slow` are left out, and so are modules that import torch; properties are tried
-with fewer examples. What needs a program or library that this machine lacks is skipped; the last lines say how many
-tests were.
-"""
+"""What all tests share: properties are searched the same way each time, and nothing of the user's is seen. With
+`--short`, tests that are marked `slow` are left out, and so are modules that import torch; properties are tried with
+fewer examples. What needs a program or library that this machine lacks is skipped; the last lines say how many tests
+were."""
 
 import atexit
 import contextlib
@@ -31,14 +29,9 @@ from tests.support.parts import LEFT_OUT
 
 LONGEST_ID = 60
 """Characters of a parameter in a test's name. Windows can't hold longer names in the environment of a test."""
-
-
 TORCH = ("torch", "moshi", "safetensors", "sentencepiece")
 """What the short command's environment lacks. There it can't be imported either where it is installed."""
-
 SHARED_LIBRARY = re.compile(r"(\S+): cannot open shared object file")
-
-
 GAPS = 25
 """How many tests with simulated talks the short command runs again with lost audio."""
 
@@ -102,13 +95,10 @@ def _simulates(function: Any, seen: set[str]) -> bool:
 
 class WithGaps(pytest.Function):
     """Runs a test's body plainly, with silence in the place of lost audio, and with lost audio, and compares the talks.
-
-    What the test asserts doesn't matter here: it may not hold if words are lost.
-    """
+    What the test asserts doesn't matter here: it may not hold if words are lost."""
 
     @classmethod
     def of(cls, item: pytest.Function) -> "WithGaps":
-        """Returns this test of the talks of another one."""
         twin = cls.from_parent(
             item.parent,
             name=item.name + "[gaps]",
@@ -138,7 +128,6 @@ class WithGaps(pytest.Function):
             pytest.skip("nothing happens that could be compared")
 
     def _run(self, run: Any) -> Any:
-        """Runs the body of the test and returns `run`."""
         arguments: dict[str, Any] = {name: self.funcargs[name] for name in self._fixtureinfo.argnames}
         if "tmp_path" in arguments:
             arguments["tmp_path"] = arguments["tmp_path"] / f"{run.kind}-{len(run.calm)}"
@@ -150,10 +139,8 @@ class WithGaps(pytest.Function):
 
 def _live_ones_first(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
     """Returns the tests in an order in which each of several workers begins with live tests, which take seconds each.
-
     xdist's `worksteal` gives each worker an equal stretch of the tests, and lets those who are done take from the
-    others: at the end only short tests should be left. A file's live tests stay together.
-    """
+    others: at the end only short tests should be left. A file's live tests stay together."""
     live = [item for item in items if "tests/live/" in item.nodeid]
     others = iter([item for item in items if "tests/live/" not in item.nodeid])
     shares: list[list[pytest.Item]] = [[] for _ in range(workers)]

@@ -13,11 +13,9 @@ LONGEST_SENTENCE = 2_000
 
 @dataclass(frozen=True)
 class Boundary:
-    """One way by which input comes in.
-
-    `take` gets the input and an empty folder that is the only place where it may write. It returns what was told to the
-    user ("" when the input was taken without a word); whatever it raises is a defect.
-    """
+    """One way by which input comes in. `take` gets the input and an empty folder that is the only place where it may
+    write. It returns what was told to the user ("" when the input was taken without a word); whatever it raises is a
+    defect."""
 
     name: str
     inputs: SearchStrategy[bytes]

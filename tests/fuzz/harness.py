@@ -28,11 +28,9 @@ class Defect(AssertionError):
 
 
 class Fuzzer:
-    """Runs inputs in a process of its own home folder, whose hooks stay until the process ends.
-
-    An input may hold the event loop up for `most_stall` seconds, and take `most_memory` bytes. `inputs`: how many each
-    boundary has stood, by its name.
-    """
+    """Runs inputs in a process of its own home folder, whose hooks stay until the process ends. An input may hold the
+    event loop up for `most_stall` seconds, and take `most_memory` bytes. `inputs`: how many each boundary has stood, by
+    its name."""
 
     def __init__(self, most_stall: float = math.inf, most_memory: float = math.inf) -> None:
         self.home = Path(tempfile.mkdtemp(prefix="kame-fuzz-"))

@@ -18,9 +18,7 @@ _CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.
 
 class Watch:
     """What went wrong in this process since `found` was emptied, in sentences. One for a process: hooks stay.
-
-    `allowed`: the folders in which files may be written.
-    """
+    `allowed`: the folders in which files may be written."""
 
     def __init__(self, allowed: list[Path]) -> None:
         self.allowed = [os.path.realpath(path) for path in allowed]
@@ -31,10 +29,8 @@ class Watch:
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
-        """Watches files, connections, threads and objects that are finalised while the block runs.
-
-        Python writes no compiled modules meanwhile: those of a library that is imported late would be reported.
-        """
+        """Watches files, connections, threads and objects that are finalised while the block runs. Python writes no
+        compiled modules meanwhile: those of a library that is imported late would be reported."""
         hooks = threading.excepthook, sys.unraisablehook
         keeps_no_bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
         threading.excepthook = lambda told: self.found.append(f"a thread ended with {told.exc_value!r}")

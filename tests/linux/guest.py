@@ -99,10 +99,8 @@ class Guest:
 def guest(
     base: Path, environment: Mapping[str, str], certificates: Path, shared: Sequence[Path] = ()
 ) -> Iterator[Guest]:
-    """A layer above a base, with what a network and a screen need; all is undone at the end.
-
-    `shared` are folders of this machine that are seen inside under the same path.
-    """
+    """A layer above a base, with what a network and a screen need; all is undone at the end. `shared` are folders of
+    this machine that are seen inside under the same path."""
     with tempfile.TemporaryDirectory(prefix="kame-trial-") as folder, ExitStack() as undo:
         upper, work, whole = (Path(folder) / name for name in ("upper", "work", "whole"))
         for each in (upper, work, whole):

@@ -13,9 +13,7 @@ from tests.linux.guest import UID, Guest, mounted
 WHOLE = "All files are as they should be."
 DOWNLOAD, ROOM = 450, 1600
 """MB that a set-up fetches, and that it finds room with, about."""
-
 SHARE = ".local/share"
-
 KINDS = ("all killed", "launcher killed", "disk full", "network gone")
 
 

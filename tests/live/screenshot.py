@@ -1,9 +1,7 @@
-"""Makes the README's picture of a real talk: `python -m tests.live.screenshot [PICTURE] [QUESTION]`.
-
-Starts the real window on a virtual screen, asks it a question through a virtual microphone, and takes the
-picture in mid-answer. Prints what was heard and said, and what an independent recogniser reads back. All other
-pictures are made by `python -m tests.gui.pictures.screenshots`.
-"""
+"""Makes the README's picture of a real talk: `python -m tests.live.screenshot [PICTURE] [QUESTION]`. Starts the real
+window on a virtual screen, asks it a question through a virtual microphone, and takes the picture in mid-answer. Prints
+what was heard and said, and what an independent recogniser reads back. All other pictures are made by `python -m
+tests.gui.pictures.screenshots`."""
 
 import sys
 import tempfile

@@ -45,7 +45,6 @@ def nobodys_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict]:
-    """A command with `--json`: its exit code and its document."""
     code = main([*words, "--json"])
     return code, json.loads(capsys.readouterr().out)
 

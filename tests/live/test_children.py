@@ -281,8 +281,7 @@ SECRETS = "OPENAI_API_KEY HF_TOKEN KAME_KEY_SERVER NVIDIA_API_KEY AWS_SECRET_ACC
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 async def test_no_child_of_the_app_is_given_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All kinds of children, as they are started in earnest, though with models that none can load for long; what each
-    was given is read while it runs.
-    """
+    was given is read while it runs."""
     for name in SECRETS:
         monkeypatch.setenv(name, f"secret-of-{name}")
     monkeypatch.setenv("HTTPS_PROXY", "http://ann:secret-of-the-proxy@127.0.0.1:9")

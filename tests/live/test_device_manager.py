@@ -1,8 +1,5 @@
-"""Devices that come and go during a session, on a real sound server.
-
-A child process reads frames, writes a tone of 440 Hz and reports its state. Each microphone delivers a tone of its own,
-so that the frames tell which one it is.
-"""
+"""Devices that come and go during a session, on a real sound server. A child process reads frames, writes a tone of 440
+Hz and reports its state. Each microphone delivers a tone of its own, so that the frames tell which one it is."""
 
 import contextlib
 import json
@@ -17,10 +14,8 @@ from tests.support.patience import in_real_time
 from tests.support.virtual_audio import RATE, VirtualAudio, virtual_audio
 
 pytestmark = pytest.mark.alone
-
 VOICE = 440
 PATIENCE_SECONDS = 6.0
-
 SCRIPT = (
     SAY
     + """
@@ -89,7 +84,6 @@ class Session(Child):
 
     @property
     def now(self) -> dict:
-        """Its last report; empty before the first."""
         while (line := self.line()) is not None:
             self.all.append(json.loads(line))
         return self.all[-1] if self.all else {}
@@ -100,7 +94,6 @@ class Session(Child):
         return [tuple(notice[:3]) for notice in self.now["notices"]]
 
     def until(self, reached: Callable[[dict], bool], what: str) -> dict:
-        """Waits for a report that fulfils `reached`."""
         self.wait(lambda: bool(self.now) and reached(self.now), lambda: f"{what}; last: {self.now}")
         return self.now
 
@@ -115,7 +108,6 @@ class Session(Child):
         self.tell(json.dumps(command))
 
     def finish(self) -> None:
-        """Ends the session, and checks what must hold in each."""
         assert self.leave(10) == 0, self.complaints
         assert "Traceback" not in self.complaints, self.complaints
         self.wait(lambda: self.now == {"left": []}, lambda: f"no thread of ours stays; last: {self.now}")
@@ -143,7 +135,6 @@ def session(
 
 
 def sounds(audio: VirtualAudio, loudspeaker: str) -> bool:
-    """Whether the tone is played there."""
     heard = audio.heard_from(loudspeaker).astype(np.float32)
     spectrum = np.abs(np.fft.rfft(heard * np.hanning(heard.size)))
     return bool(np.abs(heard).max() > 3_000 and abs(spectrum.argmax() * RATE / heard.size - VOICE) < 15)

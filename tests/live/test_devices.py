@@ -1,8 +1,6 @@
-"""Microphone and Loudspeaker on a real sound server, with virtual devices of the test's own.
-
-PortAudio reads its environment when it is initialised, so each check runs in a child process. The signal is noise,
-exact in 16 bits: any lost, repeated or changed sample is visible.
-"""
+"""Microphone and Loudspeaker on a real sound server, with virtual devices of the test's own. PortAudio reads its
+environment when it is initialised, so each check runs in a child process. The signal is noise, exact in 16 bits: any
+lost, repeated or changed sample is visible."""
 
 import time
 from collections.abc import Iterator
@@ -19,7 +17,6 @@ from tests.support.patience import alone, in_real_time
 from tests.support.virtual_audio import RATE, VirtualAudio, virtual_audio
 
 SECONDS = 3
-
 PRELUDE = (
     SAY
     + """
@@ -32,7 +29,6 @@ from app.audio.devices.loudspeaker import Loudspeaker
 from app.audio.devices.microphone import Microphone
 """
 )
-
 CAPTURE = """
 with Microphone("kame_mic") as mic:
     say(ready=True)
@@ -46,7 +42,6 @@ with Microphone("kame_mic") as mic:
     np.save(sys.argv[1], np.concatenate(frames))
     say(late=late, overruns=mic.overruns, backlog=mic.backlog)
 """
-
 PLAY = """
 samples = np.load(sys.argv[1])
 with Loudspeaker("kame_speaker") as speaker:
@@ -59,7 +54,6 @@ with Loudspeaker("kame_speaker") as speaker:
         time.sleep(0.01)
     say(underruns=speaker.underruns, overruns=speaker.overruns, played=speaker.played, written=speaker.written)
 """
-
 OWN_FORMAT = """
 portaudio_stream.formats = lambda kind, device, stereo: [(48000, 2)]
 """
@@ -78,7 +72,6 @@ def exact_audio() -> Iterator[VirtualAudio]:
 
 
 def run_script(audio: VirtualAudio, script: str, *arguments: object) -> Child:
-    """Starts a process with the virtual devices."""
     return Child(PRELUDE + script, *arguments, env=audio.env)
 
 

@@ -18,7 +18,6 @@ from tests.support.child import Child
 CHAINS = 5
 MOST_LOST_SECONDS = 1.0
 SHORTEST, LONGEST = 0.05, 1.5
-
 TALK = """
 import sys, time
 from pathlib import Path
@@ -37,7 +36,6 @@ for serial, event in enumerate(numbered(sys.argv[2]), 1):
 
 
 def _words(mark: str, talk: KeptTalk) -> list[int]:
-    """The serial numbers of the events that are kept, in order."""
     return [
         int((event.unstable if isinstance(event, e.TranscriptPartial) else event.text).split()[-1].removeprefix(mark))
         for event in talk.events

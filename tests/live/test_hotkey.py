@@ -1,7 +1,5 @@
-"""Hotkeys on a real X server, while another program's window has the focus.
-
-The app's side is a child process; the test itself owns the other window, and presses the keys.
-"""
+"""Hotkeys on a real X server, while another program's window has the focus. The app's side is a child process; the test
+itself owns the other window, and presses the keys."""
 
 import contextlib
 import os
@@ -16,9 +14,7 @@ from tests.support.child import Child
 from tests.support.screen import Screen, virtual_screen
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs an X server")
-
 SECONDS = 10.0
-
 APP = """
 import sys
 from PySide6.QtCore import QSocketNotifier
@@ -64,8 +60,7 @@ app.exec()
 
 class App(Child):
     """A process with hotkeys. `lines` is what it has said since the keys were set, but for what is counted: the `raw`
-    presses, repeats included, and how often it has `renewed` its keys.
-    """
+    presses, repeats included, and how often it has `renewed` its keys."""
 
     def __init__(self, screen: Screen) -> None:
         gone = ("WAYLAND_DISPLAY", "XDG_SESSION_TYPE")
@@ -83,15 +78,13 @@ class App(Child):
 
     def until_renewed(self, times: int) -> None:
         """Returns once it has taken its keys anew `times` times. It says so before it takes them, but hears the next
-        command only afterwards.
-        """
+        command only afterwards."""
         self.until(lambda: self.renewed == times)
         self.tell("idle")
         self.until(lambda: "idle" in self.lines)
         self.lines.remove("idle")
 
     def until(self, holds: Callable[[], bool]) -> None:
-        """Hears until `holds`."""
         self.wait(lambda: self.hear() or holds(), lambda: f"heard {self.lines} and {self.raw} presses")
 
     def hear(self, seconds: float = 0.0) -> None:
@@ -137,18 +130,15 @@ class Other:
         assert self.display.get_input_focus().focus.id == self.window.id
 
     def down(self, *names: str) -> None:
-        """Presses keys, by X's names."""
         self._fake(2, names)
         self._held += [self.code(name) for name in names]
 
     def up(self, *names: str) -> None:
-        """Lets them go."""
         self._fake(3, names)
         for name in names:
             self._held.remove(self.code(name))
 
     def strike(self, *names: str) -> None:
-        """Presses all and lets them go again."""
         self.down(*names)
         self.up(*reversed(names))
 
@@ -177,7 +167,6 @@ class Other:
         return code
 
     def grab(self, name: str, modifiers: int) -> bool:
-        """Takes a hotkey; False when somebody else has it."""
         from Xlib import X, error
 
         caught = error.CatchError(error.BadAccess)
@@ -190,7 +179,6 @@ class Other:
         self.display.sync()
 
     def swap(self, one: str, other: str) -> None:
-        """Another layout, in which two keys have changed places."""
         codes = [self.code(one), self.code(other)]
         maps = [list(self.display.get_keyboard_mapping(code, 1)[0]) for code in codes]
         for code, mapping in zip(codes, reversed(maps), strict=True):
@@ -199,7 +187,6 @@ class Other:
 
     @contextlib.contextmanager
     def renamed(self, name: str, new: str) -> Iterator[None]:
-        """Another layout, in which a key is another one."""
         from Xlib import XK
 
         code = self.code(name)
@@ -219,7 +206,6 @@ class Other:
             self._drain()
 
     def end(self) -> None:
-        """Lets all keys go, and leaves."""
         from Xlib.ext import xtest
 
         for code in self._held:

@@ -21,13 +21,10 @@ from app.session.session import Session
 from tests.support import sounds
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="children are counted in /proc")]
-
-
 WORDS = "Can you explain why the above question is interesting?"
 
 
 def children() -> dict[int, str]:
-    """The children that run: the module that each runs, by its process id."""
     found = {}
     for task in Path("/proc/self/task").iterdir():
         with suppress(FileNotFoundError):  # the thread has ended since

@@ -1,6 +1,5 @@
 """The commands for models, as a user types them: weights, doctor, bench frame, and a conversation with a small
-model.
-"""
+model."""
 
 import json
 import sys

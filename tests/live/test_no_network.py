@@ -1,6 +1,5 @@
 """No packet but to loopback: the first start and the demo, where every attempt would be seen. For a talk, see
-`test_talk_cli.py`.
-"""
+`test_talk_cli.py`."""
 
 import os
 import sys
@@ -12,7 +11,6 @@ from tests.support.closed_network import Outcome, run_closed, why_not
 from tests.support.private import readable_by_others
 
 SECONDS = 240.0
-
 ATTEMPTS = """
 import contextlib, socket
 with contextlib.suppress(OSError):
@@ -26,7 +24,6 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
 with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as one:
     one.sendall(b"to loopback")
 """
-
 FIRST_START = """
 import os, subprocess, sys, time
 from app.platform import single_instance
@@ -46,7 +43,6 @@ finally:
     child.terminate()
     child.wait()
 """
-
 DEMO = """
 import subprocess, sys
 command = [sys.executable, "-m", "app", "demo", "--headless", "--silent"]

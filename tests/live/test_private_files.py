@@ -1,7 +1,5 @@
-"""What the app writes can be read by its user alone, whichever command comes first in a new home.
-
-For the window, see `test_no_network.py` and `test_window.py`.
-"""
+"""What the app writes can be read by its user alone, whichever command comes first in a new home. For the window, see
+`test_no_network.py` and `test_window.py`."""
 
 import os
 import subprocess
@@ -15,7 +13,6 @@ from tests.support.private import readable_by_others
 from tests.support.servers import Script, peer
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows gives a user's folders to that user alone")
-
 ROOT = Path(__file__).parent.parent.parent
 
 

@@ -21,7 +21,6 @@ PERSONA = ChatMessage("system", "You answer spoken questions briefly and correct
 QUESTION = ChatRequest((PERSONA, ChatMessage("user", "What is the capital of France?")), 30, 0.0)
 LONG = ChatRequest((ChatMessage("user", "Count from one to two hundred."),), 400, 0.0)
 SHORT = ChatRequest((ChatMessage("user", "Say yes."),), 3, 0.0)
-
 pytestmark = pytest.mark.skipif(not MODEL.is_file(), reason="the embedded model is not installed")
 
 

@@ -38,7 +38,6 @@ LAG = "[LAG]"
 
 @contextmanager
 def serving(*options: str) -> Iterator[int]:
-    """A running `serve`; yields its port."""
     with Child(APP, "serve", "--port", "0", "--no-openings", *options, patience=120.0) as child:
         line = child.line(120.0) or ""
         found = re.search(r"Serving at ws://127\.0\.0\.1:(\d+)/api/chat", line)
@@ -151,7 +150,6 @@ class MoshisClient:
 
 
 def ask(audio: VirtualAudio, client: MoshisClient, question: np.ndarray) -> str:
-    """Asks, waits until the answer is over, and returns its words."""
     before = len(client.words)
     audio.play_into_microphone(question.astype(np.float32)).wait(60)
     client.wait_for(lambda: len(client.words) > before, 15.0)

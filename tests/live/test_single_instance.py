@@ -23,10 +23,8 @@ from tests.support.child import ROOT, Child, run_python
 
 fcntl = pytest.importorskip("fcntl")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="speaks to a Unix socket")
-
 SECONDS = 10.0
 NOBODY = 65534
-
 WINDOW = """
 import os, signal, sys
 from PySide6.QtCore import QCoreApplication, QSocketNotifier
@@ -61,7 +59,6 @@ else:
     say("another one")
     say(single_instance.tell("raise"))
 """
-
 PTT = "import sys; from app.cli.ptt_command import main; raise SystemExit(main(sys.argv[1:]))"
 
 
@@ -74,8 +71,6 @@ class Window(Child):
         self.heard: list[str] = []
 
     def until(self, *words: str) -> None:
-        """Waits until it has said exactly these."""
-
         def all_said() -> bool:
             while (line := self.line()) is not None:
                 self.heard.append(line)
@@ -114,7 +109,6 @@ def window(start: Callable[..., Window]) -> Window:
 
 
 def raw(data: bytes, *, wait: float = SECONDS) -> bytes:
-    """What comes back for `data`, until the other side hangs up."""
     heard = b""
     with socket.socket(socket.AF_UNIX) as one:
         one.settimeout(wait)

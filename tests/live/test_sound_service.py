@@ -17,7 +17,6 @@ from tests.support.sounds import question
 from tests.support.virtual_audio import RATE, virtual_audio
 
 pytestmark = [pytest.mark.alone, pytest.mark.slow]
-
 TRY = (
     SAY
     + """

@@ -1,6 +1,5 @@
-"""`talk` as its user meets it: a real recogniser, back-end and voice on real files, and a sentence for whatever
-is wrong.
-"""
+"""`talk` as its user meets it: a real recogniser, back-end and voice on real files, and a sentence for whatever is
+wrong."""
 
 from __future__ import annotations
 
@@ -36,7 +35,6 @@ from tests.support.servers import Script, closed_port_url, peer
 from tests.support.virtual_audio import virtual_audio
 
 pytestmark = pytest.mark.usefixtures("models_are_kept")
-
 RUN = """
 from app.__main__ import main
 raise SystemExit(main())
@@ -53,7 +51,6 @@ def talk(*arguments: str | Path) -> tuple[int, dict, str]:
 
 
 def served(url: str) -> tuple[str, ...]:
-    """The options for a back-end at this address."""
     return ("--backend", "openai", "--base-url", f"{url}/v1", "--model", "any")
 
 
@@ -163,10 +160,8 @@ def test_an_answer_that_finds_no_room_is_a_sentence_and_the_words_are_kept(tmp_p
 
 @pytest.mark.slow  # in less than a minute some buffers are still being filled
 def test_two_minutes_in_bounded_memory(tmp_path: Path) -> None:
-    """Two questions, two minutes apart: both are answered, with no more memory than ten seconds apart take.
-
-    What Python and numpy allocate is counted: what the models' libraries take varies by 30 MB from run to run.
-    """
+    """Two questions, two minutes apart: both are answered, with no more memory than ten seconds apart take. What Python
+    and numpy allocate is counted: what the models' libraries take varies by 30 MB from run to run."""
     question, pause = sounds.question("141_2"), sounds.room(10)
     peaks = []
     with peer(Script(("It", " is", " fine."))) as url:

@@ -25,7 +25,6 @@ from tests.support.virtual_audio import VirtualAudio, virtual_audio
 from tests.support.window_talk import ANSWER, check_talk, events_in, wait_until
 
 pytestmark = pytest.mark.alone
-
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -75,10 +74,8 @@ def _reach_from_outside(child: subprocess.Popen, env: dict[str, str]) -> None:
 )
 @in_real_time
 def test_a_question_asked_aloud_is_answered_aloud(duplex: bool, tmp_path: Path) -> None:
-    """With a real server as its back-end, whose words are fixed: what is read back depends on the app alone.
-
-    Without openings, which a slow machine would say before the answer.
-    """
+    """With a real server as its back-end, whose words are fixed: what is read back depends on the app alone. Without
+    openings, which a slow machine would say before the answer."""
     tmp_path = Path(tempfile.mkdtemp(dir=tmp_path))
     words = tuple(f" {word}" for word in ANSWER.split())
     with (

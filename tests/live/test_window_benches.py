@@ -15,7 +15,6 @@ from app.settings.kept_state import WindowState
 from tests.support.virtual_audio import virtual_audio
 
 ROOT = Path(__file__).resolve().parents[2]
-
 HEAVY = set("openai onnxruntime faster_whisper livekit torch scipy xllamacpp httpx jiwer rapidfuzz".split())
 DIALOGS = {f"app.gui.{name}" for name in "models.models_dialog settings.dialog logs.panel window.about_dialog".split()}
 """What a start must not wait for."""

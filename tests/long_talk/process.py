@@ -25,7 +25,6 @@ class Held:
     children: int
 
     def more_than(self, other: Held) -> list[str]:
-        """Returns the names of what this holds more of, memory aside."""
         return [
             name for name in ("threads", "tasks", "files", "children") if getattr(self, name) > getattr(other, name)
         ]

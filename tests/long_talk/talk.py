@@ -58,7 +58,6 @@ def _sentence(chance: random.Random, words: int) -> str:
 
 
 def script_of(seconds: float, seed: int = 5) -> list[ScriptedTurn]:
-    """Returns the user's questions in a talk of this length."""
     chance = random.Random(seed)
     starts = np.arange(1.0, seconds - ROUND_SECONDS / 2, ROUND_SECONDS)
     return [
@@ -77,7 +76,6 @@ class LongTalk(threading.Thread):
         self._seconds, self._record, self._deliver = seconds, record, deliver
 
     def run(self) -> None:
-        """Runs the whole talk."""
         try:
             run_simulated(self._talk())
         except BaseException as error:

@@ -111,7 +111,6 @@ class LongWindow:
         return took
 
     async def close(self) -> None:
-        """Closes the window and its history."""
         self.window.close()
         await self.window.finish()
         await self.store.close()

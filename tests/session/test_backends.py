@@ -268,10 +268,8 @@ SCRIPT = [ScriptedTurn(1.0, 2.5, "Where is it now?"), ScriptedTurn(9.0, 10.5, "A
 
 
 class Wanted(ScriptedBackend):
-    """One of several back-ends that are made for the same choice. The first `failing` can't be opened.
-
-    `seconds`: how long opening takes.
-    """
+    """One of several back-ends that are made for the same choice. The first `failing` can't be opened. `seconds`: how
+    long opening takes."""
 
     made = 0
 

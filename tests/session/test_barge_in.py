@@ -1,8 +1,6 @@
-"""Barge-in in whole conversations with the real voice detector: speech stops the assistant, other sounds don't.
-
-A hold, which silences the assistant only for a moment, counts as stopping it too. An interruption is noticed while its
-frame is under way: sooner, by the same windows, and without losing a sound.
-"""
+"""Barge-in in whole conversations with the real voice detector: speech stops the assistant, other sounds don't. A hold,
+which silences the assistant only for a moment, counts as stopping it too. An interruption is noticed while its frame is
+under way: sooner, by the same windows, and without losing a sound."""
 
 from __future__ import annotations
 
@@ -75,7 +73,6 @@ def _talk(sounds: Sequence[np.ndarray], *, every: float = 3.0) -> tuple[list[e.E
 
 
 def _stops(events: list[e.Event], start: float, until: float) -> list[float]:
-    """The times at which the assistant was silenced."""
     return [
         x.at
         for x in events
@@ -135,7 +132,6 @@ def test_a_voice_far_softer_than_the_user_s_own_is_somebody_else_s() -> None:
 
 
 def _windows(samples: np.ndarray, begin: float) -> list[VoiceWindow]:
-    """The detector's windows from second `begin` on."""
     from app.stt.silero import SileroVoiceActivity
 
     detector = SileroVoiceActivity()
@@ -186,10 +182,8 @@ WINDOW = 768
 
 
 class Sounding:
-    """A voice detector that says of each window whether it lies in one of some spans, in seconds.
-
-    Just before each it is in doubt, as in a word's first consonant.
-    """
+    """A voice detector that says of each window whether it lies in one of some spans, in seconds. Just before each it
+    is in doubt, as in a word's first consonant."""
 
     def __init__(self, *spans: tuple[float, float]) -> None:
         self._spans = spans
@@ -231,7 +225,6 @@ class Heard:
 
     @property
     def played(self) -> np.ndarray:
-        """What the loudspeaker was handed."""
         return np.concatenate(self.place.played)
 
 

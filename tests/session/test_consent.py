@@ -9,7 +9,6 @@ import pytest
 from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
-from app.conversation.event_json import read_event, to_json
 from app.conversation.languages import CODES, language
 from app.conversation.prompt import ChatMessage, Document
 from app.conversation.words import consents
@@ -377,12 +376,3 @@ def test_each_language_asks_and_understands_its_yes(code: str) -> None:
     assert consents(one.gives_consent, code) and not consents(one.asks_consent.format("x"), code)
     assert not any(consents(word, code) for word in ("", "no", "nein", "non", "mhm", "okay", one.agreed))
     assert one.results and one.looking_up
-
-
-def test_the_events_survive_being_written() -> None:
-    for event in (
-        e.ConsentAsked(1.0, 2, 1, ("a", "b"), ("{}", '{"x": 1}'), ("sends", "changes")),
-        e.ConsentAnswered(2.0, 1, True, "voice"),
-        e.CallNotMade(3.0, 2, "a", "{}"),
-    ):
-        assert read_event(to_json(event)) == event

@@ -1,7 +1,5 @@
-"""Full duplex in a simulated room: the app doesn't interrupt itself, and the user can interrupt it.
-
-Real echo path, canceller, voice detector and front-end; scripted recogniser and back-end; all in the sound's own time.
-"""
+"""Full duplex in a simulated room: the app doesn't interrupt itself, and the user can interrupt it. Real echo path,
+canceller, voice detector and front-end; scripted recogniser and back-end; all in the sound's own time."""
 
 from typing import Any
 
@@ -53,10 +51,8 @@ def test_without_cancellation_the_app_interrupts_itself() -> None:
 
 @pytest.mark.slow
 def test_barge_in_is_recognised_and_stops_the_app() -> None:
-    """Compared with the same words on headphones, which leave no echo, and with decisions at frame ends only.
-
-    There are few cases here; `tests.support.room_talks.sweep` makes a table of many.
-    """
+    """Compared with the same words on headphones, which leave no echo, and with decisions at frame ends only. There are
+    few cases here; `tests.support.room_talks.sweep` makes a table of many."""
     decoder = WhisperDecoder(default_model("stt"))
     room = {**ROOMS[0], "seed": 4}
     rows = sweep([room], decoder, times=6)

@@ -149,7 +149,6 @@ def test_gaps_at_random_are_heard_as_silence(spoken: np.ndarray, seed: int) -> N
 
 
 def finals(events: list[e.Event]) -> dict[int, str]:
-    """Returns the final words of each turn."""
     return {event.turn: event.text for event in events if isinstance(event, e.TranscriptFinal)}
 
 

@@ -29,12 +29,9 @@ from tests.support.talks import Talk, simulate
 from tests.support.tiny_kame import SMALL_MIMI, make_checkpoint
 
 pytestmark = pytest.mark.slow
-
 QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
 ANSWER = "The capital of France is Paris, and it lies on the river Seine. 5,895 metres; naïve, isn't it?"
 PAD, START = 3, 400
-
-
 SMALL = {
     "n_q": 2,
     "dep_q": 1,
@@ -56,16 +53,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All 17 streams, as KAME has them."""
     return make_checkpoint(tmp_path_factory.mktemp("weights") / "whole")
 
 
 class Listening(KameFrontEnd):
-    """Keeps the oracle token that the model was given at each step, as its embedding saw it.
-
-    Its model's words are the ones that it is told, at the step at which it is told them, and else it pauses:
-    untrained, it would talk without end.
-    """
+    """Keeps the oracle token that the model was given at each step, as its embedding saw it. Its model's words are the
+    ones that it is told, at the step at which it is told them, and else it pauses: untrained, it would talk without
+    end."""
 
     def __init__(self, folder: Path, name: str = "kame", dials: SetDials | None = None) -> None:
         def models() -> Loaded:

@@ -1,8 +1,6 @@
-"""Conversations with Nano KAME's own weights: it begins at once, and says what the back-end tells it meanwhile.
-
-The answers are invented, so that only the oracle can know them. What it said is read back from its sound by the
-recogniser that the app comes with.
-"""
+"""Conversations with Nano KAME's own weights: it begins at once, and says what the back-end tells it meanwhile. The
+answers are invented, so that only the oracle can know them. What it said is read back from its sound by the recogniser
+that the app comes with."""
 
 from __future__ import annotations
 
@@ -32,7 +30,6 @@ from tests.support.scripted import ScriptedTurn, ScriptedVoice
 from tests.support.talks import Talk, simulate
 
 pytestmark = pytest.mark.slow
-
 BEGIN = 1.0
 """Second in which the question begins."""
 FACTS = (

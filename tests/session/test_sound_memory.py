@@ -16,7 +16,6 @@ from tests.support.talks import simulate
 
 
 def ramp(index: int) -> np.ndarray:
-    """A frame whose samples tell where they belong."""
     return (np.arange(index * FRAME_SAMPLES, (index + 1) * FRAME_SAMPLES) % 20_000 / 32768).astype(np.float32)
 
 

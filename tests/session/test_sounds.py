@@ -30,8 +30,7 @@ with_models = pytest.mark.skipif(
 
 def _talk(*sounds: tuple[float, np.ndarray]) -> tuple[list[e.Event], list[str]]:
     """Runs a conversation with each sound at its second and long answers; returns the events and the turns that were
-    answered.
-    """
+    answered."""
     samples = room(max(at + len(sound) / SAMPLE_RATE for at, sound in sounds) + 3.0)
     for at, sound in sounds:
         samples[round(at * SAMPLE_RATE) :][: len(sound)] += sound

@@ -1,6 +1,5 @@
 """What hears and what speaks is changed in mid-conversation: no word is lost, none comes twice, and nothing is left
-behind.
-"""
+behind."""
 
 from __future__ import annotations
 

@@ -53,7 +53,6 @@ def choose(model: str) -> Callable[[Session], object]:
 
 
 def words_of(model: str, count: int) -> str:
-    """An answer that tells whose it is, word by word."""
     return " ".join(f"{model}{n}" for n in range(count)) + "."
 
 

@@ -36,7 +36,6 @@ ANSWER = "This is an answer that goes on and on. " * 3
 
 
 def held(*spans: tuple[float, float]) -> Callable[[Session], None]:
-    """Holds the button between these times."""
     return calling(*(call for down, up in spans for call in ((down, Session.press), (up, Session.release))))
 
 

@@ -25,7 +25,6 @@ def _about(request: ChatRequest) -> ScriptedAnswer:
 
 
 def writing(*typed: tuple[float, str]) -> Callable[[Session], None]:
-    """Types these texts at these times."""
     return calling(*((at, lambda session, text=text: session.write(text)) for at, text in typed))
 
 

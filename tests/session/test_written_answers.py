@@ -29,7 +29,6 @@ SAID = "Here is a function that greets: The code is on the screen. Call it with 
 
 
 def pieces(text: str, size: int = 3) -> tuple[str, ...]:
-    """A text as a model's tokens come, with fences in pieces."""
     return tuple(text[place : place + size] for place in range(0, len(text), size))
 
 
@@ -150,7 +149,6 @@ def _reply(request: ChatRequest) -> object:
 
 
 def talk(*steps: tuple[float, Callable[[Session], None]], **wanted: object) -> Talk:
-    """A talk with these steps at these times in seconds."""
     return simulate([], _reply, seconds=14.0, during=calling(*steps), **wanted)  # type: ignore[arg-type]
 
 

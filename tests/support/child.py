@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-
 SAY = """
 import json, sys
 
@@ -53,10 +52,8 @@ def is_running(pid: int) -> bool:
 
 
 class Child:
-    """Runs `script`; to be used in a `with`, or ended by `kill`.
-
-    `merged`: standard error is part of its lines instead of `complaints`. Methods wait for `patience` seconds at most.
-    """
+    """Runs `script`; to be used in a `with`, or ended by `kill`. `merged`: standard error is part of its lines instead
+    of `complaints`. Methods wait for `patience` seconds at most."""
 
     def __init__(
         self,

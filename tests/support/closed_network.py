@@ -1,8 +1,6 @@
-"""Runs a command where nothing but loopback can be reached, and records every packet that it sends elsewhere.
-
-In a network namespace of its own, the default route leads into a tunnel whose other end is this module, and the one
-name server is there, too: so an attempt is seen, and gets no answer.
-"""
+"""Runs a command where nothing but loopback can be reached, and records every packet that it sends elsewhere. In a
+network namespace of its own, the default route leads into a tunnel whose other end is this module, and the one name
+server is there, too: so an attempt is seen, and gets no answer."""
 
 import json
 import os

@@ -22,7 +22,6 @@ LIVE_PACE = 0.003
 RATE = 24_000
 SHIPPED = 1_795_000_000.0
 """When the recordings that come with the app were made."""
-
 QUESTIONS = tuple(
     DemoQuestion(text, np.full(round(seconds * RATE), 0.1, np.float32), seconds)
     for text, seconds in (("Why is it so?", 1.6), ("Who said that?", 2.4), ("When was that?", 0.8))
@@ -35,8 +34,7 @@ DEAR = DemoBackend(BackendChoice("openai", "dear-1"), "OpenAI: dear-1", costs=Tr
 @dataclass(frozen=True)
 class Voice:
     """How a side answers: so many seconds after the question, in these words, after these thoughts, the first of which
-    comes with the question's first words. `quiet`: never; `fails`: with this sentence.
-    """
+    comes with the question's first words. `quiet`: never; `fails`: with this sentence."""
 
     response: float = 0.24
     words: str = "It is so because it was made so"
@@ -52,8 +50,7 @@ TANDEM = Voice(0.24, thoughts=("It was a", "It is so"))
 @dataclass
 class ScriptedDemoService:
     """A scripted `DemoService`. `refused`: by model, why a session, or a change to it, fails. Recorded sessions begin
-    only once `gate` is open.
-    """
+    only once `gate` is open."""
 
     found: tuple[DemoBackend, ...] = (FIRST, SECOND)
     frontend: str = "cascade"
@@ -108,8 +105,7 @@ class ScriptedDemoService:
 
 class ScriptedTalk:
     """A session and its microphone in one. Once the microphone is no longer muted, a visitor asks. `pace`: seconds that
-    a frame takes.
-    """
+    a frame takes."""
 
     def __init__(self, service: ScriptedDemoService, choice: SessionChoice, pace: float = 0.0) -> None:
         self.state = SessionState(choice, choice.backend)

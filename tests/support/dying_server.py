@@ -1,9 +1,7 @@
-"""A child process in place of the embedded model's, which answers in OpenAI's protocol and dies as planned.
-
-Run it as a module. `plan` is a file with a line for each start: "answers" for good; "dies at N" kills the process with
-request N (the warm-up is 1); "breaks at N" kills it in the middle of that answer; "exits" ends with exit code 3 before
-it is ready. After the last line: "answers".
-"""
+"""A child process in place of the embedded model's, which answers in OpenAI's protocol and dies as planned. Run it as a
+module. `plan` is a file with a line for each start: "answers" for good; "dies at N" kills the process with request N
+(the warm-up is 1); "breaks at N" kills it in the middle of that answer; "exits" ends with exit code 3 before it is
+ready. After the last line: "answers"."""
 
 import json
 import os

@@ -8,10 +8,8 @@ from collections.abc import AsyncIterator
 
 class FaultyNetwork:
     """Passes TCP connections on to `port`. Each chunk is `delay` seconds late, or up to `jitter` more, at random.
-
     `loss`: the share of chunks that are lost once: TCP sends them again after `retransmission` seconds, and what comes
-    behind them waits.
-    """
+    behind them waits."""
 
     def __init__(
         self,

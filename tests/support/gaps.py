@@ -1,13 +1,10 @@
-"""Runs simulated talks again with lost audio, and compares them with the same audio with silence in its place.
-
-What the user does must be seen alike: turns, pauses and words, at the same frames. This can only hold as long as the
-answering side does the same. It lives in real time, and a gap holds its voice up, so it may be ready or speak at other
-frames. `Rehearsal.inputs` records that for each frame, and user-side events are compared up to the first difference.
-
-A gap at the moment at which the user presses, types or changes something would decide at which frame that takes effect,
-so no fault is planned there. A question that is asked aloud comes from the app and isn't lost in a gap, so such talks
-can't be compared.
-"""
+"""Runs simulated talks again with lost audio, and compares them with the same audio with silence in its place. What the
+user does must be seen alike: turns, pauses and words, at the same frames. This can only hold as long as the answering
+side does the same. It lives in real time, and a gap holds its voice up, so it may be ready or speak at other frames.
+`Rehearsal.inputs` records that for each frame, and user-side events are compared up to the first difference. A gap at
+the moment at which the user presses, types or changes something would decide at which frame that takes effect, so no
+fault is planned there. A question that is asked aloud comes from the app and isn't lost in a gap, so such talks can't
+be compared."""
 
 from __future__ import annotations
 
@@ -31,15 +28,12 @@ from tests.support.talks import REHEARSALS, Fault, FaultySource, Talk
 
 LOSSLESS_FRAMES = 4
 """A longer stall than this loses audio."""
-
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 """Of an object, which is another one in each run."""
-
 ACTIONS = (TalkButton, TypedTurn, SilenceAnswer, SetDuplex, SetPatience, SetDials, SetAnswerMode, SetOpenings)
 """What the user does besides speaking, at a time of the loop."""
 AROUND_FRAMES = 2
 """No fault begins or ends so close to an action."""
-
 USER_SIDE = (
     e.UserStarted,
     e.UserPaused,
@@ -180,10 +174,8 @@ def first_difference(one: dict[float, tuple[object, ...]], other: dict[float, tu
 
 
 def of_the_user(talk: Talk, until: float) -> list[e.Event]:
-    """Returns the user-side events before the frame that ends at `until`.
-
-    Transcripts are without their time, which is that of the moment in which they were there.
-    """
+    """Returns the user-side events before the frame that ends at `until`. Transcripts are without their time, which is
+    that of the moment in which they were there."""
     out: list[e.Event] = []
     for event in talk.events:
         if isinstance(event, e.LevelMeasured) and event.at > until - 1.5 * FRAME_SECONDS:

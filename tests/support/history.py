@@ -45,10 +45,8 @@ def talk(*pairs: tuple[str, str], model: str = "tiny") -> list[e.Event]:
 
 
 def numbered(mark: str) -> Iterator[e.Event]:
-    """A talk without an end, whose words are serial numbers: each of its events has the next one in its text.
-
-    Without those that only open a turn; they follow what opened it by itself.
-    """
+    """A talk without an end, whose words are serial numbers: each of its events has the next one in its text. Without
+    those that only open a turn; they follow what opened it by itself."""
     serial, turn = 0, 0
     while True:
         turn += 1

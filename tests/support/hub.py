@@ -16,11 +16,9 @@ SMALL = 2000
 
 @dataclass
 class Hub:
-    """`repositories`: folders by `owner/name`. Faults are set while it runs.
-
-    `cut_after`: bytes after which a transfer ends early, once for each entry. `lie`: files that come altered.
-    `refuse`: a status for everything. `ranges`: whether parts can be asked for. `asked`: (path, range) so far.
-    """
+    """`repositories`: folders by `owner/name`. Faults are set while it runs. `cut_after`: bytes after which a transfer
+    ends early, once for each entry. `lie`: files that come altered. `refuse`: a status for everything. `ranges`:
+    whether parts can be asked for. `asked`: (path, range) so far."""
 
     repositories: dict[str, Path]
     cut_after: list[int] = field(default_factory=list)

@@ -1,7 +1,5 @@
-"""Runs a real Secret Service for a test: gnome-keyring-daemon on its own message bus, in a temporary home.
-
-This process and the user's keyring never see it: `Service.environment` is for child processes.
-"""
+"""Runs a real Secret Service for a test: gnome-keyring-daemon on its own message bus, in a temporary home. This process
+and the user's keyring never see it: `Service.environment` is for child processes."""
 
 import os
 import signal
@@ -29,7 +27,6 @@ _BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuratio
 </busconfig>
 """
 """Has no folders of services, so that nothing is started on demand, such as a password prompt."""
-
 _WAIT = """
 import sys, time
 from jeepney import DBusAddress, new_method_call
@@ -43,7 +40,6 @@ with open_dbus_connection("SESSION") as connection:
         time.sleep(0.02)
 raise SystemExit(1)
 """
-
 _LOCK = """
 import secretstorage
 connection = secretstorage.dbus_init()

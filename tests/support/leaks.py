@@ -18,10 +18,8 @@ SECRET = "sk-Leak/+=4f9Q~7xT2v&Zk81mWq"
 
 
 def places_with(secret: str, *, folders: Sequence[Path | str] = (), texts: Sequence[str] = ()) -> list[str]:
-    """Finds `secret` in plain text, UTF-16, base64, hexadecimal, JSON or a URL; returns where, in words.
-
-    Searches all files below `folders`, with their names, and `texts`, which are named by their index.
-    """
+    """Finds `secret` in plain text, UTF-16, base64, hexadecimal, JSON or a URL; returns where, in words. Searches all
+    files below `folders`, with their names, and `texts`, which are named by their index."""
     forms = _forms(secret)
     found: list[str] = []
     for number, text in enumerate(texts):

@@ -1,7 +1,5 @@
-"""A small server of tools, written with the official package: over stdio, or with --http over loopback.
-
-With --http it prints the port it listens on. Both write to stderr, which nobody may see.
-"""
+"""A small server of tools, written with the official package: over stdio, or with --http over loopback. With --http it
+prints the port it listens on. Both write to stderr, which nobody may see."""
 
 import os
 import socket

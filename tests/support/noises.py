@@ -1,9 +1,7 @@
-"""Synthesises sounds that are not speech: coughs, throats, keys, clicks, thumps, breath, hums, music, laughter.
-
-All are float32 mono 24 kHz, a second or two long, reproducible by their seed, at an RMS level relative to speech
-(`SPEECH_DBFS`). Coughs follow the acoustics: a burst of 30 to 50 ms as the glottis opens, 100 to 200 ms of
-turbulent noise shaped by the throat's resonances, and in about half of them a voiced phase whose pitch falls.
-"""
+"""Synthesises sounds that are not speech: coughs, throats, keys, clicks, thumps, breath, hums, music, laughter. All are
+float32 mono 24 kHz, a second or two long, reproducible by their seed, at an RMS level relative to speech
+(`SPEECH_DBFS`). Coughs follow the acoustics: a burst of 30 to 50 ms as the glottis opens, 100 to 200 ms of turbulent
+noise shaped by the throat's resonances, and in about half of them a voiced phase whose pitch falls."""
 
 from collections.abc import Callable
 

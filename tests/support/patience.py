@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pytest
 
 TRIES = 3
-
 alone = pytest.mark.alone
 """Marks tests that depend on the clock and need the machine to themselves."""
 

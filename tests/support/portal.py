@@ -17,12 +17,9 @@ SESSION = "org.freedesktop.portal.Session"
 
 
 class Portal:
-    """Replies on the bus at `address`.
-
-    `response`: the user's response to BindShortcuts (0 yes, 1 cancelled), None to leave the dialog open. `wants_id`:
-    only apps with a registered id get a session. `has_registry`: whether they can register one. `bound`: whether
-    shortcuts get a key. `shortcuts`: whether the interface exists.
-    """
+    """Replies on the bus at `address`. `response`: the user's response to BindShortcuts (0 yes, 1 cancelled), None to
+    leave the dialog open. `wants_id`: only apps with a registered id get a session. `has_registry`: whether they can
+    register one. `bound`: whether shortcuts get a key. `shortcuts`: whether the interface exists."""
 
     def __init__(
         self,

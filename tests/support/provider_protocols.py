@@ -10,7 +10,6 @@ from tests.support.wire import Fault, Reply
 SECRET = "sk-secret-123"
 SERVER_WORDS = "zebra crossing"
 """Both are in every refusal, since real servers quote keys: the user may see neither."""
-
 SSE = {"content-type": "text/event-stream; charset=utf-8"}
 NDJSON = {"content-type": "application/x-ndjson"}
 DONE = b"data: [DONE]\n\n"
@@ -75,9 +74,7 @@ class Speech:
         thoughts: Sequence[Mapping[str, Any]] = (),
     ) -> tuple[bytes, ...]:
         """The answer's events: the role, the thoughts, the words, the tools' calls in fragments, the finish, the usage.
-
-        `thoughts`: each as the fields of a delta.
-        """
+        `thoughts`: each as the fields of a delta."""
         out = [self._delta(delta) for delta in self._deltas(words, calls, thoughts)]
         if finish:
             out.append(self._delta({}, finish))

@@ -1,8 +1,6 @@
-"""What real model servers refuse: the rules, and a row for each kind of model on a kind of server.
-
-The statuses and texts are those of the real servers; the comments name where they were found (a document, or a public
-issue as repository#number).
-"""
+"""What real model servers refuse: the rules, and a row for each kind of model on a kind of server. The statuses and
+texts are those of the real servers; the comments name where they were found (a document, or a public issue as
+repository#number)."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -192,11 +190,9 @@ ALTERNATE = Rule(_out_of_turn, "Conversation roles must alternate user/assistant
 NO_LEVELS = Rule(value_of("think", True, False), 'think value "{}" is not supported for this model')
 NO_THINKING = Rule(value_of("think"), '"gemma3:1b" does not support thinking')
 NO_TOOLS = Rule(_offers_tools, "registry.ollama.ai/library/gemma3:1b does not support tools")
-
 O4, GPT5, GPT56 = by_effort(300, low=64), by_effort(300, minimal=0, low=64), by_effort(300, none=0, low=64)
 GEMINI3, GPT_OSS = by_effort(300, minimal=20, low=100), by_effort(100, low=30)
 LEVELS = efforts("none", "low", "medium", "high", "xhigh")
-
 _ROWS: dict[str, Row] = {
     "OpenAI gpt-4.1-mini": Row(Speech(), (unrecognized("reasoning_effort"),)),
     "OpenAI o1-mini": Row(

@@ -1,9 +1,6 @@
 """Whole conversations in a simulated room, with real canceller, voice detector and front-end, scripted recogniser and
-back-end.
-
-The app speaks with recorded voices, so that its echo is speech. The README's figures are those of `sweep` over
-`app.research.benches.room.random_rooms`.
-"""
+back-end. The app speaks with recorded voices, so that its echo is speech. The README's figures are those of `sweep`
+over `app.research.benches.room.random_rooms`."""
 
 from __future__ import annotations
 
@@ -40,10 +37,8 @@ from tests.support.sounds import question
 
 APP_SPEAKS = ("101_1", "154_1", "149_1", "144_1", "108_1")
 """What the app says: a woman's voice, 48 s."""
-
 USER_SPEAKS = ("103_2", "141_2", "146_2", "151_2", "156_2")
 """What the user says: a man's voice."""
-
 APP_PEAK = 0.7
 
 

@@ -1,8 +1,6 @@
 """A server on loopback that refuses and answers as one kind of model on one kind of server does: see `provider_rules`.
-
 The statuses and texts are those of the real servers; the comments name where they were found (a document, or a public
-issue as repository#number).
-"""
+issue as repository#number)."""
 
 import time
 from collections import deque
@@ -25,10 +23,8 @@ TOKENS, CACHED = (21, 30), 8
 
 @dataclass(frozen=True)
 class Rule:
-    """Refuses a request for which `finds` returns something; `{}` in the message stands for what it returned.
-
-    `body`: the complete error body, if the server doesn't use its protocol's usual form.
-    """
+    """Refuses a request for which `finds` returns something; `{}` in the message stands for what it returned. `body`:
+    the complete error body, if the server doesn't use its protocol's usual form."""
 
     finds: Callable[[Body], Any]
     message: str = ""

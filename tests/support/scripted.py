@@ -1,8 +1,6 @@
-"""Test doubles that follow a script: what the user says, its transcript, and a voice of tones.
-
-Times are in session seconds, so a simulated session is reproducible. Like the real parts, they count the samples that
-they get, and hear nothing in frames of digital silence, which stand for what was lost.
-"""
+"""Test doubles that follow a script: what the user says, its transcript, and a voice of tones. Times are in session
+seconds, so a simulated session is reproducible. Like the real parts, they count the samples that they get, and hear
+nothing in frames of digital silence, which stand for what was lost."""
 
 from __future__ import annotations
 
@@ -22,10 +20,8 @@ from app.tts.base import Clip, VoiceError, place_words
 
 @dataclass(frozen=True, slots=True)
 class ScriptedTurn:
-    """A turn in which the user says `words` at an even pace from `start` to `end`.
-
-    `finished`: the probability, estimated from the audio, that the turn ends there. `hum`: it is a closed-mouth "mhm".
-    """
+    """A turn in which the user says `words` at an even pace from `start` to `end`. `finished`: the probability,
+    estimated from the audio, that the turn ends there. `hum`: it is a closed-mouth "mhm"."""
 
     start: float
     end: float

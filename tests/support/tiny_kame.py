@@ -14,7 +14,6 @@ SMALL_MIMI: dict[str, Any] = {
     "quantizer": {**MIMI["quantizer"], "n_q": 2},
 }
 """A codec with the fewest parts that its rates allow."""
-
 SENTENCES = """
 The capital of France is Paris, and it lies on the river Seine.
 Hello there! How can I help you today? I would say that it depends.

@@ -1,7 +1,5 @@
-"""The child process of a voice that loads no model: every text is the same beep, and in parts one beep a word.
-
-With a folder as its argument, it ends when it is to speak while a file called “broken” is there.
-"""
+"""The child process of a voice that loads no model: every text is the same beep, and in parts one beep a word. With a
+folder as its argument, it ends when it is to speak while a file called “broken” is there."""
 
 import sys
 import time

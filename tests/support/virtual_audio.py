@@ -1,9 +1,7 @@
-"""A microphone and a loudspeaker without hardware, by a sound server of its own.
-
-`kame_mic` is the microphone (fed through the sink `kame_mic_in`), `kame_speaker` the loudspeaker. The server,
-its sockets and its ALSA configuration are in a temporary folder; the machine's own sound is not affected. PortAudio
-reads the environment when it is initialised, so only child processes started with `.env` use these devices. Linux only.
-"""
+"""A microphone and a loudspeaker without hardware, by a sound server of its own. `kame_mic` is the microphone (fed
+through the sink `kame_mic_in`), `kame_speaker` the loudspeaker. The server, its sockets and its ALSA configuration are
+in a temporary folder; the machine's own sound is not affected. PortAudio reads the environment when it is initialised,
+so only child processes started with `.env` use these devices. Linux only."""
 
 import contextlib
 import os
@@ -112,10 +110,8 @@ class VirtualAudio:
         return done.stdout.decode()
 
     def add_microphone(self, name: str, tone: float = 0.0, rate: int = RATE, description: str = "") -> None:
-        """Plugs in a microphone that receives a sine of `tone` hertz for a minute (0: nothing).
-
-        `description`: the name for users, else `name`. Its sound comes from a sink named after it.
-        """
+        """Plugs in a microphone that receives a sine of `tone` hertz for a minute (0: nothing). `description`: the name
+        for users, else `name`. Its sound comes from a sink named after it."""
         feed = f"{name}_in"
         self._add(name, "module-null-sink", f"sink_name={feed}", f"rate={rate}", "channels=1", "norewinds=1")
         self._add(
@@ -216,10 +212,8 @@ class VirtualAudio:
 
     @contextlib.contextmanager
     def record_loudspeaker(self, path: str | Path) -> Iterator[Recording]:
-        """Records what `kame_speaker` plays inside the block; `path` is then a WAV, 24 kHz mono 16-bit.
-
-        The recorder already runs on entry. Its pipe holds some 50 ms: sleep before leaving the block.
-        """
+        """Records what `kame_speaker` plays inside the block; `path` is then a WAV, 24 kHz mono 16-bit. The recorder
+        already runs on entry. Its pipe holds some 50 ms: sleep before leaving the block."""
         recorder = self._recorder("kame_speaker")
         recording = Recording(Path(path), recorder)
         try:
@@ -265,11 +259,9 @@ class VirtualAudio:
 
 @contextlib.contextmanager
 def virtual_audio(rate: int = RATE, devices: bool = True) -> Iterator[VirtualAudio]:
-    """A running `VirtualAudio` whose devices work at `rate` hertz.
-
-    At 24,000 they are exact to the bit; at 48,000 the server resamples, as for most hardware.
-    `devices=False`: a server without any, and no microphone in ALSA's configuration.
-    """
+    """A running `VirtualAudio` whose devices work at `rate` hertz. At 24,000 they are exact to the bit; at 48,000 the
+    server resamples, as for most hardware. `devices=False`: a server without any, and no microphone in ALSA's
+    configuration."""
     need("libportaudio.so.2", "pulseaudio", "pactl", "libasound_module_pcm_pulse.so")
     # A short path: a Unix socket's path has 107 characters at most.
     folder = Path(tempfile.mkdtemp(prefix="kame-"))

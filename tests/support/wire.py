@@ -1,7 +1,5 @@
-"""A scripted HTTP server on loopback that speaks each provider's protocol, with the faults of a network.
-
-A script is a list of replies, one for each request, all of which must be used.
-"""
+"""A scripted HTTP server on loopback that speaks each provider's protocol, with the faults of a network. A script is a
+list of replies, one for each request, all of which must be used."""
 
 from __future__ import annotations
 
@@ -24,13 +22,10 @@ Fault = Literal["", "reset", "cut", "hang"]
 
 @dataclass(frozen=True)
 class Reply:
-    """The response to one request.
-
-    `parts` are written one by one as chunks of a stream, `pause` seconds apart, `burst` of them together, `wait`
-    seconds after the request came; without `parts`, `body` goes out whole. `repeat` follows over and over until the
-    client leaves. `fault`, behind all that: `reset` (RST), `cut` (a clean end in mid-message), `hang` (silence until
-    the client leaves). `status` 0: nothing at all before the fault.
-    """
+    """The response to one request. `parts` are written one by one as chunks of a stream, `pause` seconds apart, `burst`
+    of them together, `wait` seconds after the request came; without `parts`, `body` goes out whole. `repeat` follows
+    over and over until the client leaves. `fault`, behind all that: `reset` (RST), `cut` (a clean end in mid-message),
+    `hang` (silence until the client leaves). `status` 0: nothing at all before the fault."""
 
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -59,12 +54,10 @@ class _Gone(Exception):
 
 
 class Wire:
-    """`async with Wire([reply, …], standing={path: reply}) as wire`: `wire.url` answers as the script says.
-
-    A path in `standing` is always answered so and is not part of the script: what an adapter asks beside the
-    conversation. `seen` and `beside` keep the requests. The end fails the test when replies are left, requests found
-    none, or a connection is still open. `left` is set when a client closed before its answer's end.
-    """
+    """`async with Wire([reply, …], standing={path: reply}) as wire`: `wire.url` answers as the script says. A path in
+    `standing` is always answered so and is not part of the script: what an adapter asks beside the conversation. `seen`
+    and `beside` keep the requests. The end fails the test when replies are left, requests found none, or a connection
+    is still open. `left` is set when a client closed before its answer's end."""
 
     def __init__(
         self,

@@ -1,6 +1,5 @@
 """How a conversation is put together: the voice that it begins with, and the one that takes a lost front-end's
-place.
-"""
+place."""
 
 from types import SimpleNamespace
 

@@ -21,7 +21,6 @@ from app.settings.declarations import declaration, declarations
 from tests.support.child import run_python
 
 ROOT = Path(__file__).resolve().parents[2]
-
 TAKE_WORDS = frozenset(
     "QLabel QPushButton QCheckBox QRadioButton QToolButton QGroupBox QAction SlimButton Quiet Elided "
     "setText setTitle setWindowTitle setToolTip setStatusTip setWhatsThis setPlaceholderText setAccessibleName "
@@ -66,7 +65,6 @@ def calls() -> list[tuple[str, str, ast.Call]]:
 
 
 def words_of(path: Path) -> set[str]:
-    """All words in a file of translations."""
     return {message.findtext("source") or "" for message in ElementTree.parse(path).getroot().iter("message")}
 
 

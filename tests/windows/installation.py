@@ -1,7 +1,5 @@
-"""The project on the tests' Windows machine: set up, or updated if it already exists.
-
-Kept below `build/windows` while its sources stay the same, so that only the first run takes minutes.
-"""
+"""The project on the tests' Windows machine: set up, or updated if it already exists. Kept below `build/windows` while
+its sources stay the same, so that only the first run takes minutes."""
 
 from __future__ import annotations
 

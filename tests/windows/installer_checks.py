@@ -1,7 +1,5 @@
-"""Check the Windows installers on a Windows machine: install, set up, repair, upgrade, interrupt, uninstall.
-
-Plain functions, each of which raises AssertionError.
-"""
+"""Check the Windows installers on a Windows machine: install, set up, repair, upgrade, interrupt, uninstall. Plain
+functions, each of which raises AssertionError."""
 
 from __future__ import annotations
 
@@ -110,10 +108,8 @@ def check_repair(machine: Wine, folder: Path) -> None:
 
 
 def check_damaged_program(machine: Wine, folder: Path, installer: Path) -> None:
-    """A deleted file of the program itself is found, and an upgrade restores it.
-
-    Even where the installation's own Python can't ask the app to close any more.
-    """
+    """A deleted file of the program itself is found, and an upgrade restores it. Even where the installation's own
+    Python can't ask the app to close any more."""
     file, python = folder / "app" / "cli" / "parser.py", folder / "python" / "Lib" / "ctypes" / "__init__.py"
     file.unlink()
     done = command(machine, folder, "repair", seconds=SET_UP_SECONDS)

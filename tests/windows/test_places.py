@@ -78,10 +78,8 @@ def without_visual_c(windows: Installation, tmp_path: Path) -> Installation:
 
 
 def test_the_app_talks_without_the_redistributable(without_visual_c: Installation) -> None:
-    """A sound file is answered into a sound file, in which is what the command says was said.
-
-    The voice and the language model run in processes of their own, which lack the runtime too.
-    """
+    """A sound file is answered into a sound file, in which is what the command says was said. The voice and the
+    language model run in processes of their own, which lack the runtime too."""
     windows = without_visual_c
     alone = windows.wine.run(windows.python, "-P", "-c", "import soxr", cwd=windows.wine.home)
     assert alone.code != 0 and "DLL load failed" in alone.printed, "the machine has the runtime after all"

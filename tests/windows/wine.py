@@ -31,7 +31,6 @@ RUNTIME = (
     "vcomp140",
 )
 """Microsoft's runtime; Wine's own versions lack functions that NumPy and others call."""
-
 _REGISTRY = """Windows Registry Editor Version 5.00
 
 [HKEY_LOCAL_MACHINE\\Software\\Microsoft\\Windows NT\\CurrentVersion\\AeDebug]

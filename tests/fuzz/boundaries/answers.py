@@ -68,7 +68,6 @@ _SHOW = [
     }
 ]
 _PS = [{"models": [{"model": "m:latest", "name": "m:latest", "context_length": 4096}]}]
-
 _STATUSES = [200] * 50 + [201, 204, 301, 307, 308, 400, 401, 403, 404, 429, 500, 503]
 _TYPES = (
     ["text/event-stream"] * 12
@@ -204,7 +203,6 @@ _PULL = [
     {"status": "success"},
     {"error": "pull model manifest: file does not exist"},
 ]
-
 BOUNDARIES = (
     Boundary("openai-answer", framed(_HEADS, _STREAMED | json_bytes(_WHOLE)), _openai_answer),
     Boundary("openai-models", framed(_HEADS, json_bytes(_LIST)), _openai_list),

@@ -46,11 +46,9 @@ class AudioRig:
         self._runner.start()
 
     def plug(self, *rows: tuple, default: tuple[int, int]) -> None:
-        """Replaces all devices."""
         self.rows, self.default = list(rows), default
 
     def lose(self, kind: str) -> None:
-        """Ends the device's stream, as when it is unplugged."""
         self.open(kind).vanish()
 
     def open(self, kind: str) -> FakeStream:
@@ -64,14 +62,12 @@ class AudioRig:
         return self.fake._devices[stream.options["device"]]["name"]
 
     def refuse(self, name: str, code: int) -> None:
-        """Makes PortAudio refuse to open the device."""
         names = self.fake._devices
         self.fake.refuse = lambda options: (
             PortAudioError("x", code) if names[options["device"]]["name"] == name else None
         )
 
     def listed(self) -> list[Device] | None:
-        """Lists them as a child process does."""
         frozen = self.fake.query_devices(), self.fake.query_hostapis()
         self.fake.set_devices(*self.rows, default=self.default)
         try:

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import numpy as np
 
 BLOCK = 480
-
 INVALID_CHANNELS, INVALID_RATE = -9998, -9997
 """Error codes of portaudio.h."""
 
@@ -18,7 +17,6 @@ class PortAudioError(Exception):
 
 
 def ramp(start: int, count: int) -> np.ndarray:
-    """Distinct samples in [-1, 1]."""
     return (np.arange(start, start + count) % 30_000 / 32_768).astype(np.float32)
 
 

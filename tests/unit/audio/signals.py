@@ -18,7 +18,6 @@ def power(samples: np.ndarray) -> float:
 
 
 def ratio_db(one: np.ndarray, other: np.ndarray) -> float:
-    """How much louder `one` is."""
     return 10 * float(np.log10(power(one) / power(other)))
 
 

@@ -123,11 +123,9 @@ def check_sentence(error: BackendError) -> None:
 async def fault_then_answer(
     kind: str, *faults: Reply, during: AbstractContextManager[object] | None = None
 ) -> tuple[str, BackendError, Wire]:
-    """Requests an answer that fails, and another one afterwards, which succeeds.
-
-    `during` is entered for the first of them: a deadline that is shortened there doesn't hold for the second, nor for
-    what a process's very first request imports, since one that succeeds then comes before it.
-    """
+    """Requests an answer that fails, and another one afterwards, which succeeds. `during` is entered for the first of
+    them: a deadline that is shortened there doesn't hold for the second, nor for what a process's very first request
+    imports, since one that succeeds then comes before it."""
     answer = SPEECHES[kind].answer()
     async with opened(kind, *([answer] if during else []), *faults, answer) as (wire, backend):
         if during:

@@ -249,15 +249,6 @@ async def test_a_connection_that_is_not_safe(kind: str, unknown_authority: ssl.S
         assert has_words(await _cannot_connect(kind, wire.url.replace("http:", "https:")), "is not safe")
 
 
-@each
-async def test_a_proxy_is_not_asked_for_this_machine(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
-        monkeypatch.setenv(name, closed_port_url())
-    monkeypatch.delenv("NO_PROXY", raising=False)
-    monkeypatch.delenv("no_proxy", raising=False)
-    await answered_after(kind, SPEECHES[kind].answer())
-
-
 async def test_a_key_in_an_address_is_not_shown() -> None:
     for kind in ("compatible", "ollama"):
         url = closed_port_url().replace("http://", "http://me:sk-secret-123@")

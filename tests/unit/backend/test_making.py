@@ -29,18 +29,7 @@ from tests.unit.backend.adapters import (
     opening,
     say,
     standing,
-    wire_for,
 )
-
-
-@pytest.mark.parametrize("name", ["compatible", "ollama"])
-async def test_made_by_name_it_answers(name: str) -> None:
-    async with wire_for(name, SPEECHES[name].answer()) as wire:
-        backend: Backend = make_backend(name, model=SPEECHES[name].model, base_url=wire.url + SPEECHES[name].path)
-        await backend.open()
-        assert await say(backend) == TEXT
-        await backend.close()
-    assert all("sk-" not in str(seen.headers) for seen in wire.seen)
 
 
 async def test_without_a_key_or_an_address() -> None:

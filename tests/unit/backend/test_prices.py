@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.backend.base import Usage
-from app.backend.prices import Price, differences, load_prices, read_prices, read_users, write_prices
+from app.backend.prices import Price, load_prices, read_prices, read_users, write_prices
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
 from app.platform.installation import resource
 from app.services import backends, price_service
@@ -35,15 +35,6 @@ def book(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PriceService]:
 
 def models(path: Path) -> dict[str, dict[str, float]]:
     return json.loads(path.read_text("utf-8"))["models"]
-
-
-def test_only_what_is_not_the_apps_own_is_a_difference() -> None:
-    own = {"a": Price(1, 0.5, 2), "b": Price(1, 1, 1)}
-    assert differences(own, own) == {}
-    assert differences(own, {**own, "b": Price(1, 1, 3), "c": Price(0, 0, 0)}) == {
-        "b": Price(1, 1, 3),
-        "c": Price(0, 0, 0),
-    }
 
 
 def test_what_is_written_is_read_back_and_takes_its_folder_along(path: Path) -> None:
@@ -220,10 +211,3 @@ def test_a_model_without_a_price_has_none(model: str) -> None:
 
 def test_what_came_from_the_cache_costs_less() -> None:
     assert Price(2.0, 0.5, 8.0).of(Usage(1_000_000, 500_000, 400_000)) == pytest.approx(1.2 + 0.2 + 4.0)
-
-
-def test_the_users_own_list_takes_precedence(path: Path) -> None:
-    write_prices(path, {"gpt-4.1": Price(9, 9, 9), "mine": Price(1, 1, 2)})
-    prices, problem = load_prices(resource("prices.json"), path)
-    assert not problem and prices.find("gpt-4.1") == Price(9, 9, 9) and prices.find("mine") == Price(1, 1, 2)
-    assert prices.find("gpt-4.1-mini") is not None

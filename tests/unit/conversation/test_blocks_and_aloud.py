@@ -136,15 +136,6 @@ def test_a_block_is_heard_with_the_sentence_that_stands_for_it() -> None:
     assert text[: made.sent(text)] == f"So:\n\n{CODE}\nIt"
 
 
-def test_announced_code_is_heard_as_it_grows() -> None:
-    made, text = Progress(), "So:\n```sh\nls"
-    made.hear(text, "So: The code is on the screen.")
-    assert made.heard == len(text) and made.all_heard
-    text += " -l\n```\nThen"
-    made.follow(text)
-    assert text[: made.heard] == "So:\n```sh\nls -l\n```\n"
-
-
 def test_what_looked_like_words_and_is_a_table_is_indexed_again() -> None:
     made, text = Progress(), "See\n\n| a | b |"
     made.hear(text, "See")
@@ -189,23 +180,7 @@ def test_what_was_heard_grows_word_by_word_and_is_always_well_formed() -> None:
     assert transcript.turns[-1].written == ANSWER
 
 
-def test_what_was_cut_short_ends_where_it_was_heard() -> None:
-    transcript = asked(ANSWER)
-    say(transcript, "It is so, see a b: The docs")
-    transcript.apply(e.AssistantEnded(9.0, 1, True))
-    assert transcript.turns[-1].written == "It is **so**, see `a b`:\n\n1. [The docs](http://a.b)"
-
-
 PLAIN = "Learn C# first, and use it if x < 5. It costs $5 a month.\n\nThat is all."
-
-
-def test_a_plain_answer_is_shown_and_remembered_to_the_letter() -> None:
-    transcript = asked(PLAIN)
-    transcript.apply(e.AssistantSaid(3.0, 1, spoken(PLAIN), 1, False, 0, len(PLAIN)))
-    transcript.apply(e.AssistantEnded(9.0, 1, False))
-    turn = transcript.turns[-1]
-    assert (turn.written, turn.meant, turn.marked) == (PLAIN, PLAIN, False)
-    assert "".join(passage.text for passage in turn.passages) == PLAIN
 
 
 def test_the_front_end_reports_what_its_words_stand_for() -> None:

@@ -174,8 +174,6 @@ def _known(*asked: tuple[str, str]) -> Revisions:
 
 
 QUESTION = "What is the capital of Norway?"
-
-
 CAPITAL = "The capital of Norway is Oslo. It"
 
 

@@ -88,7 +88,6 @@ def turn_of(
 
 
 def talk(*turns: list[e.Event], start: e.SessionStarted = AFTER, before: int = 6) -> Heard:
-    """A conversation of `before` usual turns, and these."""
     usual = [event for n in range(1, before + 1) for event in turn_of(n, n * 10.0)]
     return fold(start, *usual, *(event for turn in turns for event in turn))
 
@@ -258,12 +257,6 @@ def test_a_secondary_backend_counts_from_its_own_request_once_it_was_handed_over
     assert found.took == near(noticing=0.2, writing=0.2, backend=0.3, voice=0.08)
     assert sum(found.wait.values()) == pytest.approx(found.response)
     assert why_slow(found, stages.answers) == Reason(Cause.SWAPPED, pytest.approx(0.58), who="claude")
-
-
-def test_a_new_talk_forgets_the_old_one() -> None:
-    stages = talk()
-    for event in (e.LevelMeasured(1, -20, -20, 4.0), e.FramesDropped(1, 6), e.ContextMeasured(1, 10, 100)):
-        stages.apply(event)
 
 
 def test_only_the_newest_answers_are_kept() -> None:

@@ -1,8 +1,6 @@
-"""What a voice says for written sentences, in tables that were made without the grammar: `readings/LANGUAGE.tsv`.
-
-A line has the kind of the case, with a star if a language model wrote the sentence, the sentence, and up to four spoken
-forms that are right. Upper and lower case, quotation marks, the full stop at the end and hyphens don't matter.
-"""
+"""What a voice says for written sentences, in tables that were made without the grammar: `readings/LANGUAGE.tsv`. A
+line has the kind of the case, with a star if a language model wrote the sentence, the sentence, and up to four spoken
+forms that are right. Upper and lower case, quotation marks, the full stop at the end and hyphens don't matter."""
 
 import re
 from collections.abc import Iterator

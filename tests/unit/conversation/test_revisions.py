@@ -14,8 +14,6 @@ from app.conversation.speaking.clauses import spoken
 from app.conversation.speaking.correction import taken_back
 
 GPT, CLAUDE = ("OpenAI", "gpt"), ("Anthropic", "claude")
-
-
 HANDED_OVER: list[e.Event] = [
     e.OracleRequested(1.0, 1, 1, *CLAUDE, "how high", True),
     e.OracleRequested(1.0, 2, 1, *GPT, "how high", True, True),
@@ -107,12 +105,6 @@ def test_tokens_that_wait_for_their_frame_hold_their_words_back() -> None:
     made.feed(8)
     made.take(2, 2)
     assert TEXT[: made.sent(TEXT)] == "The highest mountain in"  # half of the words that it has
-
-
-def test_what_was_heard_was_sent() -> None:
-    made = Progress(reported=True)
-    made.hear(TEXT, "the highest")
-    assert made.sent(TEXT) == made.heard == len("The highest")
 
 
 @pytest.mark.parametrize(
@@ -285,14 +277,6 @@ def test_other_languages_have_their_own_bridges() -> None:
         language="de",
     )
     assert withdrawn(turn) == ["Es sind drei Äpfel."]
-
-
-def test_going_on_with_another_revision_takes_nothing_back() -> None:
-    transcript = Transcript()
-    transcript.apply(e.AssistantSaid(1.0, 1, "It is Paris.", 1))
-    transcript.apply(e.AssistantCorrected(2.0, 1, 2, "continued"))
-    transcript.apply(e.AssistantSaid(3.0, 1, "It lies on the Seine.", 2))
-    assert [passage.withdrawn for passage in transcript.turns[0].passages] == [False]
 
 
 WORDS = st.lists(st.sampled_from(["one", "two,", "three.", "–", "Five;", "six?", "é", "..."]), max_size=14)

@@ -26,7 +26,6 @@ from tests.support.raising import raising
 
 CANARY = "canary/Zq7+tT=vX2~k81mWq"
 """Has no known form of a key: only a redactor that knows it can hide it."""
-
 log = logging.getLogger("app.somewhere")
 
 

@@ -54,7 +54,6 @@ from tests.support.servers import Act, serving, telling, without_end
 
 CANARY = "canary/Zq7+tT=vX2~k81mWq"
 """Has no known form of a key."""
-
 MACHINE = System("0.1.0", "3.13.1", "Linux", 8, 16 * 2**30, (("numpy", "2.2.6"), ("qasync", "0.28.0")))
 SAID = "What is the highest mountain in Europe, and how high is it?"
 ANSWER = "Mount Elbrus is the highest one, at five thousand metres."
@@ -360,7 +359,6 @@ def test_what_hangs_or_fails_is_told_and_holds_nothing_up(monkeypatch: pytest.Mo
 
 
 ROOT = Path(__file__).resolve().parents[3]
-
 LOADED = """
 import sys
 import app
@@ -378,8 +376,6 @@ sys.stdin.read()
 voice.__exit__(None, None, None)
 """
 """Speech recognition and voice, in processes of their own that end with their standard input."""
-
-
 REPORTED_AFTER_SECONDS = 12.0
 """It contacts its server 9 s after its import."""
 

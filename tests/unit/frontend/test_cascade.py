@@ -87,7 +87,6 @@ class Rig:
         assert limit, "it never came to an end"
 
     def finish(self, *inputs: FrontEndInput) -> None:
-        """Steps until nothing more is said."""
         self.step(*inputs)
         self.until_silent()
 
@@ -96,7 +95,6 @@ class Rig:
             self.step()
 
     def say(self, words: int) -> None:
-        """Steps until so many words are said."""
         while len(self.said.split()) < words:
             self.step()
 
@@ -117,14 +115,6 @@ HEARD = TakeFloor(1, None, ASKED)
 def _answer(revision: int, text: str, *, turn: int = 1, complete: bool = True, asked: str = "") -> list[FrontEndInput]:
     words = [OracleWords(revision, turn, f" {word}", 0.0) for word in text.split()]
     return [OracleAsked(revision, turn, complete, words=asked or ASKED), *words, OracleDone(revision)]
-
-
-def test_an_answer_is_said_whole_and_then_it_is_over() -> None:
-    rig = Rig()
-    rig.step(TakeFloor(1))
-    rig.finish(*_answer(1, "It is Paris. It lies on the Seine, as you know."))
-    assert rig.said == "It is Paris. It lies on the Seine, as you know."
-    assert rig.marks == ["started", "ended"]
 
 
 def test_the_first_clause_is_synthesised_while_the_user_still_talks() -> None:
@@ -223,29 +213,6 @@ def test_a_voice_that_fails_within_restated_words_ends_them_there() -> None:
     assert rig.said == RIGHT and {step.problem for step in rig.steps} == {"", "The voice has stopped."}
 
 
-def test_after_waits_for_the_answer_to_the_complete_turn() -> None:
-    rig = Rig(answer_mode="after")
-    rig.step(*_answer(1, "A guess at it.", complete=False), TakeFloor(1))
-    rig.step()
-    assert rig.said == "" and not rig.front.speaking
-    rig.finish(*_answer(2, "The real thing."))
-    assert rig.said == "The real thing."
-
-
-def test_a_guess_that_turns_out_to_be_complete_is_enough() -> None:
-    rig = Rig(answer_mode="after")
-    rig.step(*_answer(1, "It was right.", complete=False), TakeFloor(1))
-    rig.finish(OracleCompleted(1))
-    assert rig.said == "It was right."
-
-
-def test_the_answer_mode_changes_at_once() -> None:
-    rig = Rig(answer_mode="after")
-    rig.step(*_answer(1, "A guess at it.", complete=False), HEARD)
-    rig.step(SetAnswerMode("thinking"))
-    assert rig.front.speaking
-
-
 def test_the_newer_answer_takes_over_at_a_clauses_end_and_not_within() -> None:
     rig = Rig()
     rig.step(*_answer(1, "I think it is Lyon. That is a city in the south.", complete=False), HEARD)
@@ -271,15 +238,6 @@ def test_a_correction_in_mid_sentence_is_written_behind_a_dash() -> None:
     assert begun.startswith(said) and corrected == "or rather, nothing but Paris has ever been the capital."
 
 
-def test_what_was_begun_is_never_joined_with_the_tail_of_another_sentence() -> None:
-    rig = Rig()
-    rig.step(*_answer(1, "You have three apples, as I see it, since you ate", complete=False)[:-1], HEARD)
-    rig.finish(*_answer(2, "You have three apples left."))
-    said, _, corrected = rig.said.partition(" – ")
-    assert "You have three apples, as I see it,".startswith(said)
-    assert corrected == "or rather, you have three apples left."
-
-
 def test_an_older_number_that_is_asked_again_is_spoken_as_the_newest() -> None:
     rig = Rig()
     rig.step(*_answer(5, "I think it is Lyon. That is a city in the south."), TakeFloor(1))
@@ -296,33 +254,6 @@ def test_a_revision_that_is_asked_again_keeps_its_text_and_the_one_between_is_re
     rig.step(OracleWords(2, 1, " Late words.", 0.0), OracleWords(1, 1, " Paris.", 0.0))
     rig.finish(OracleDone(2), OracleDone(1))
     assert rig.said == "It is Paris."
-
-
-def test_late_words_of_a_revision_that_was_superseded_are_refused() -> None:
-    rig = Rig()
-    rig.step(*_answer(2, "I think it is Lyon. That is")[:-1], TakeFloor(1))
-    rig.step(*_answer(1, "Nothing but Paris has ever been the capital."))
-    rig.finish(OracleWords(2, 1, " Late words.", 0.0), OracleDone(2))
-    assert rig.said.endswith("Or rather, nothing but Paris has ever been the capital.") and "Late" not in rig.said
-
-
-def test_an_answer_to_the_beginning_is_not_spoken_before_the_one_to_all_of_it() -> None:
-    rig = Rig()
-    rig.step(*_answer(1, "It is New York.", complete=False, asked="What is the capital"))
-    rig.step(HEARD)
-    rig.go_on(4)
-    assert rig.said == "" and not rig.front.speaking
-    rig.finish(*_answer(2, "It is Paris."))
-    assert rig.said == "It is Paris." and rig.marks == ["started", "ended"]
-
-
-def test_with_the_button_even_a_whole_question_waits_for_its_last_word() -> None:
-    rig = Rig()
-    rig.step(*_answer(1, "It is Paris.", complete=False), TakeFloor(1, 0.0, ASKED, explicit=True))
-    rig.step()
-    assert not rig.front.speaking
-    rig.step(OracleCompleted(1))
-    assert rig.front.speaking
 
 
 def test_who_goes_on_makes_the_answer_so_far_one_to_the_beginning() -> None:
@@ -709,16 +640,6 @@ def test_a_cut_off_elder_is_not_read_to_its_ragged_end() -> None:
     assert rig.said == "It is fine. Really."
 
 
-def test_another_turns_oracle_is_never_said() -> None:
-    rig = Rig()
-    rig.step(*_answer(1, "Old news.", turn=1))
-    rig.step(TakeFloor(2))
-    rig.go_on(5)
-    assert rig.said == ""
-    rig.finish(*_answer(2, "New things.", turn=2))
-    assert rig.said == "New things."
-
-
 def test_interrupt_and_yield_fall_silent_at_once() -> None:
     for command in (Interrupt(), Yield(1)):
         rig = Rig()
@@ -745,12 +666,6 @@ def test_what_the_listener_did_not_hear_is_said_after_a_hold(after: int) -> None
     rig.finish(GoOn())
     assert rig.said.split() == [*heard, *text.split()[len(heard) - len(last.said) :]]
     assert rig.marks == ["started", "held", "resumed", "ended"]
-
-
-def test_markup_is_not_read_aloud() -> None:
-    rig = Rig()
-    rig.finish(TakeFloor(1), *_answer(1, "## Paris. **It** is `old`. See [this](https://example.org/x) now."))
-    assert rig.said == "Paris. It is old. See this now."
 
 
 WORDS = st.lists(st.sampled_from(["one", "two,", "three.", "four", "five;", "six?"]), min_size=1, max_size=30)

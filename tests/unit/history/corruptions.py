@@ -60,7 +60,6 @@ async def make(path: Path) -> dict[str, list[str]]:
 
 
 def damage(path: Path, chance: random.Random) -> str:
-    """Damages a file in one of some ways; returns which."""
     data = bytearray(path.read_bytes())
     kind = chance.choice(
         ("flip", "flips", "header", "zero", "truncate", "copy", "shuffle", "garbage", "text", "page 1")

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from app.conversation import events as e
-from app.conversation.event_json import EVENT_TYPES, checked_event, to_json
+from app.conversation.event_json import EVENT_TYPES, checked_event, read_event, to_json
 from app.conversation.prompt import LONG_DOCUMENT_BYTES, MOST_DOCUMENTS, Document
 from app.history import importing
 from app.history.base import ConversationView, ExportFormat, KeptTalk, Setup
@@ -33,7 +33,6 @@ EVENTS = [json.loads(to_json(event)) for event in talk(MOON)]
 
 
 def document(**changes: Any) -> dict[str, Any]:
-    """An exported conversation, with some of it changed."""
     return {
         "format": "kame-conversation",
         "version": 2,
@@ -118,7 +117,6 @@ def test_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def _sample(hint: Any) -> Any:
-    """A value that a field may hold."""
     if get_origin(hint) is Literal:
         return get_args(hint)[-1]
     if get_origin(hint) is tuple:
@@ -129,7 +127,7 @@ def _sample(hint: Any) -> Any:
 @pytest.mark.parametrize("kind", EVENT_TYPES.values())
 def test_every_event_that_can_happen_comes_in_again(kind: type) -> None:
     event = kind(**{name: _sample(hint) for name, hint in get_type_hints(kind).items()})
-    assert checked_event(json.loads(to_json(event))) == event
+    assert checked_event(json.loads(to_json(event))) == read_event(to_json(event)) == event
     with pytest.raises(ValueError, match="wrong"):
         checked_event(json.loads(to_json(event)) | {"at": []})
 
@@ -246,7 +244,6 @@ async def test_a_folder_without_a_talk_is_refused_and_leaves_nothing(tmp_path: P
 
 
 def _cues(text: str) -> list[tuple[float, float, str]]:
-    """What a player reads from a file of subtitles."""
     found = []
     for number, block in enumerate(text.rstrip("\n").split("\n\n"), 1):
         head, times, *lines = block.split("\n")

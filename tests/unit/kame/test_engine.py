@@ -37,7 +37,6 @@ from app.services.frame_bench import run_frame
 from tests.support.tiny_kame import make_checkpoint, pieces_model
 
 pytestmark = pytest.mark.slow
-
 GREEDY = {"use_sampling": False}
 
 

@@ -17,7 +17,6 @@ from app.frontend.kame.spoken_words import InnerText
 from tests.support.tiny_kame import pieces_model
 
 pytestmark = pytest.mark.slow
-
 SHAPE: dict[str, Any] = {
     "delays": [0, 0, 1, 1, 0, 1, 1],
     "n_q": 6,
@@ -66,7 +65,6 @@ def make(dtype: torch.dtype = torch.float32, seed: int = 0, **more: Any) -> Kame
 
 
 def stock(model: KameLM, **more: Any) -> LMModel:
-    """Moshi's own model with the same weights, the oracle's left out."""
     plain = LMModel(dtype=model.dtype, **{**SHAPE, **more}).eval()
     plain.load_state_dict({k: v for k, v in model.state_dict().items() if not k.startswith("oracle_emb.")})
     return plain

@@ -13,9 +13,7 @@ from app.frontend.kame.generator import KameGen
 from tests.unit.kame.test_model import make
 
 pytestmark = pytest.mark.slow
-
 KERNELS = Path(q.__file__).parent / "kernels.cu"
-
 SHIM = r"""
 #include <barrier>
 #include <cstdint>

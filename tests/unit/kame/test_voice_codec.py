@@ -25,7 +25,6 @@ from app.research.nano.voice_codec import (
 from app.research.training.nano.start import fit_quantiser
 
 pytestmark = pytest.mark.slow
-
 SMALL = VoiceCodecShape(own_books=3, heard_books=2, entries=32, own_components=16, heard_components=12)
 
 

@@ -15,7 +15,6 @@ from app.models.transfer import Progress
 from app.platform.files import locked
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the fake package tool is a shell script")
-
 FAKE_UV = """#!/bin/sh
 while [ $# -gt 0 ]; do
   [ "$1" = --target ] && target=$2
@@ -30,13 +29,11 @@ if [ "$name" = "$UV_FAKE_SLEEPS_AT" ]; then echo $$ > "$UV_FAKE_SAID.pid"; exec 
 mkdir -p "$target/$folder/data" "$target/$folder-1.0.dist-info"
 printf "$name$UV_FAKE_WRITES" > "$target/$folder/data/part.bin"
 """
-
 LOCK = "".join(f"big-part{n}==1.0 \\\n    --hash=sha256:{n:064}\n" for n in (1, 2, 3))
 WHOLE = b"big-part1big-part2big-part3"
 
 
 def big(digest: str = "") -> Model:
-    """A model of one file in three packages."""
     source = tuple(f"big_part{n}/data/part.bin" for n in (1, 2, 3))
     file = ModelFile("big.gguf", len(WHOLE), digest or hashlib.sha256(WHOLE).hexdigest(), source)
     return Model("big", "llm", "Big", "llama.cpp", ("en",), "MIT", Packages("lock.txt"), (file,), main="big.gguf")
@@ -62,7 +59,6 @@ def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def asked(tmp_path: Path) -> list[str]:
-    """The packages that the tool was asked for so far."""
     return (tmp_path / "said").read_text().split()
 
 

@@ -1,6 +1,5 @@
 """Loaded models are kept for the next conversation: one user at a time, no longer than is useful, none beyond the app's
-end.
-"""
+end."""
 
 import os
 from collections.abc import Iterator

@@ -29,9 +29,7 @@ def git(folder: Path, *words: str) -> None:
 
 def make_repository(folder: Path) -> Path:
     """Commits the project's current files, committed or not, to a new repository; returns the wheel of uv for Linux.
-
-    The one for Windows lies beside it.
-    """
+    The one for Windows lies beside it."""
     listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listing, cwd=ROOT, capture_output=True, check=True).stdout.decode()
     for name in filter(None, names.split("\0")):
@@ -63,7 +61,6 @@ def _wheel_of_uv(folder: Path, platform: str, program: str) -> Path:
 
 
 def build(project: Path, wheel: Path, out: Path, targets: tuple[str, ...], **env: str) -> subprocess.Popen[str]:
-    """Starts the build of some targets, one after the other."""
     steps = " && ".join(f'"$0" packaging/build.py {name} --out "$1" --uv "$2"' for name in targets)
     umask = env.pop("UMASK", "022")
     return subprocess.Popen(

@@ -87,7 +87,6 @@ class Index:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def add(self, name: str, version: str, code: str = "") -> str:
-        """Offers a package; returns its line of a lock."""
         file, content = make_wheel(name, version, code)
         self.wheels[file] = content
         return f"{name}=={version} --hash=sha256:{hashlib.sha256(content).hexdigest()}\n"
@@ -113,10 +112,8 @@ class Index:
 
 
 class Installation:
-    """An installed copy in a folder; its launcher is run as by other programs.
-
-    `runtime`: the folder of running programs; sockets lie in there, whose paths have to be short.
-    """
+    """An installed copy in a folder; its launcher is run as by other programs. `runtime`: the folder of running
+    programs; sockets lie in there, whose paths have to be short."""
 
     def __init__(self, folder: Path, index: Index, library: Path, runtime: Path) -> None:
         self.index = index
@@ -160,7 +157,6 @@ class Installation:
         }
 
     def write_locks(self) -> None:
-        """Writes the locks of an upgrade."""
         locks = self.places.locks
         (locks / "app.txt").write_text(self.lock["numpy-like"])
         (locks / "models.txt").write_text(self.lock["model"])
@@ -185,7 +181,6 @@ class Installation:
         )
 
     def run(self, *words: str, **variables: str) -> tuple[int, list[dict[str, Any]]]:
-        """Runs the launcher to its end; returns its exit code and its reports."""
         child = self.start(*words, **variables)
         # Its input stays open: closing it means to cancel.
         assert child.stdout is not None and child.stderr is not None
@@ -209,13 +204,11 @@ class Installation:
             yield
 
     def status(self) -> dict[str, Any]:
-        """Returns what `card status` reports."""
         code, reports = self.run("card", "status")
         assert code == 0
         return reports[0]["card"]
 
     def modules(self) -> set[str]:
-        """Returns the names of the modules in the environment in use."""
         folder = self.places.site_packages
         return {path.stem for path in folder.glob("*.py")} - {"_virtualenv"}
 

@@ -1,8 +1,6 @@
-"""A fake of uv: makes environments, installs packages as empty files, and records its calls.
-
-Run as a program, with the folder of its notes in FAKE_UV. The file `fail` there is what `pip sync` fails with;
-with the file `wait` it goes on for a minute, after writing its process id to `waiting`.
-"""
+"""A fake of uv: makes environments, installs packages as empty files, and records its calls. Run as a program, with the
+folder of its notes in FAKE_UV. The file `fail` there is what `pip sync` fails with; with the file `wait` it goes on for
+a minute, after writing its process id to `waiting`."""
 
 import hashlib
 import os
@@ -15,7 +13,6 @@ from pathlib import Path
 
 
 def install(site: Path, name: str, version: str) -> None:
-    """Puts a package of one file into an environment, with its list of files."""
     (site / f"{name}.py").write_text(f"version = {version!r}\n")
     metadata = site / f"{name}-{version}.dist-info"
     metadata.mkdir(exist_ok=True)

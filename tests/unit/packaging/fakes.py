@@ -12,7 +12,6 @@ from installation.steps import Steps, clean_environment
 
 ROOT = Path(__file__).resolve().parents[3]
 LOCKS = ROOT / "packaging" / "locks"
-
 posix_only = pytest.mark.skipif(os.name == "nt", reason="the fake programs are shell scripts")
 
 
@@ -44,5 +43,4 @@ def prepare(project, command="run"):
 
 
 def names_in(lock: str) -> set[str]:
-    """Returns the names of all packages that a lock pins."""
     return {canonicalize_name(name) for name in re.findall(r"(?m)^([A-Za-z0-9][\w.-]*)==", lock)}

@@ -37,31 +37,25 @@ class Installation:
         self.environ = {**os.environ, "FAKE_UV": str(self.notes), "KAME_DESKTOP_ENVIRONMENT": str(self.places.venv)}
 
     def use_python(self, script: str) -> None:
-        """Replaces the environment's Python by another program."""
         self.places.python.unlink()
         program(self.places.python, script)
         stamp = json.loads(self.places.stamp.read_text())
         self.places.stamp.write_text(json.dumps({**stamp, "linked": ""}))
 
     def set_locks(self, app: str, models: str) -> None:
-        """Writes the locks."""
         (self.places.locks / "app.txt").write_text(f"{app}\n")
         (self.places.locks / "models.txt").write_text(f"{models}\n")
 
     def ensure(self, repair: bool = False) -> None:
-        """Sets up or repairs, in this process."""
         steps = Steps(self.places.log, self.said.append)
         Provision(self.places, steps, clean_environment(self.environ)).ensure(repair)
 
     def calls(self) -> list[str]:
-        """Returns how uv was called."""
         path = self.notes / "calls"
         return path.read_text().splitlines() if path.exists() else []
 
     def launcher(self, *words: str) -> list[str]:
-        """Returns the command that runs the installed launcher."""
         return [sys.executable, str(self.places.root / "packaging" / "launcher.py"), *words]
 
     def beside(self) -> set[str]:
-        """Returns the names of everything beside the environment."""
         return {path.name for path in self.places.venv.parent.iterdir()}

@@ -20,7 +20,6 @@ from tests.unit.packaging.fakes import ROOT, fake_python, posix_only, program, s
 
 
 def copy_script(root: Path) -> Path:
-    """Copies bootstrap.py and its modules to another project's folder."""
     copy = root / "packaging" / "bootstrap.py"
     shutil.copy(ROOT / "packaging" / "bootstrap.py", copy)
     shutil.copytree(ROOT / "packaging" / "installation", copy.parent / "installation")

@@ -24,7 +24,6 @@ from tests.unit.packaging.builds import UV, build, git, make_repository
 from tests.unit.packaging.fakes import program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the packages for Linux are built on Linux")
-
 TARGETS = ("deb", "run", "wheel", "bom")
 
 

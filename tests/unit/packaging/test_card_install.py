@@ -1,7 +1,5 @@
-"""Tests the installation of a graphics card's packages while the app runs, and its failures at any moment.
-
-The packages are tiny, the driver's library and torch stand in for the real ones: nothing here runs on a card.
-"""
+"""Tests the installation of a graphics card's packages while the app runs, and its failures at any moment. The packages
+are tiny, the driver's library and torch stand in for the real ones: nothing here runs on a card."""
 
 import os
 import sys

@@ -39,7 +39,6 @@ def proxy(authority, index):
 
 @pytest.fixture
 def env(proxy, tmp_path):
-    """A user's variables, none of which says which certificates to trust."""
     return {
         "PATH": os.environ["PATH"],
         "HOME": str(tmp_path),
@@ -58,7 +57,6 @@ def use_bundle(path: Path, monkeypatch, *authorities: trustme.CA) -> None:
 
 
 def install(tool: str, steps: Steps, env, folder: Path, lock: str) -> None:
-    """Installs what a lock names into a new folder."""
     folder.mkdir()
     (folder / "lock.txt").write_text(lock)
     command = {

@@ -15,10 +15,7 @@ from tests.unit.packaging.builds import UV
 from tests.unit.packaging.fakes import ROOT, program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the installer is for Linux")
-
 ID = "org.kame_desktop.KameDesktop"
-
-
 KEPT = ("packaging/**/*", "app/platform/*.py", "resources/icons/kame*", "resources/licences.md", "LICENSE")
 """The project's files that make an installer. All of them would make one that takes seconds to unpack, each time."""
 
@@ -47,7 +44,6 @@ class User:
         self.entry = self.data / "applications" / f"{ID}.desktop"
 
     def run(self, *command: object) -> subprocess.CompletedProcess[str]:
-        """Runs a command without a terminal, so that it asks no question."""
         return subprocess.run(
             [str(word) for word in command],
             cwd=self.home,

@@ -54,14 +54,11 @@ KEPT = set(
         "python/Lib/venv/scripts/nt/venvlauncher.exe python/DLLs/_ssl.pyd"
     ).split()
 )
-
-
 needs_compiler = pytest.mark.skipif(not shutil.which(COMPILER), reason="mingw-w64 is not installed")
 
 
 @pytest.fixture(scope="module")
 def source():
-    """The current files from which programs and installers are made."""
     icons = [f"resources/icons/kame-{size}.png" for size in ICON_SIZES]
     names = [path.relative_to(ROOT).as_posix() for path in (ROOT / FOLDER).iterdir() if path.is_file()]
     return Source("", "1.2.3", 1_700_000_000, tuple(File(name, (ROOT / name).read_bytes()) for name in names + icons))
@@ -69,7 +66,6 @@ def source():
 
 @pytest.fixture(scope="module")
 def program(source):
-    """The command for terminals."""
     return compiled(source, *CONSOLE)
 
 

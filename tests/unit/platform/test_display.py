@@ -13,8 +13,6 @@ from tests.support.child import run_python
 from tests.support.parts import need
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere there is always a screen")
-
-
 VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE", "QT_QPA_PLATFORM")
 
 

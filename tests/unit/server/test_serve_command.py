@@ -29,8 +29,6 @@ def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def scripted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sessions are scripted, and nothing is loaded."""
-
     async def make(source: PushedSource, sink: SendingSink) -> Session:
         return scripted_session(source, sink)
 

@@ -245,8 +245,6 @@ def _ring_class(module: str, name: str, priority: float) -> type:
 
 @pytest.fixture
 def chosen(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Sets the keyring that `keyring` chooses."""
-
     def choose(ring: Any) -> None:
         monkeypatch.setattr(keyring.core, "_keyring_backend", ring)
 

@@ -42,8 +42,6 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def cloud(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Moves a provider's own server to another URL."""
-
     def move(provider: str, url: str) -> None:
         monkeypatch.setitem(PROVIDERS, provider, dataclasses.replace(PROVIDERS[provider], default_url=f"{url}/v1"))
 

@@ -27,7 +27,6 @@ TELL = "import json, sys\ndef tell(**what): print(json.dumps(what), flush=True)\
 
 
 def made(folder: Path, code: str, kind: str = "run") -> GraphicsService:
-    """Makes a service whose launcher runs this code."""
     (folder / "packaging").mkdir(exist_ok=True)
     (folder / "packaging" / "launcher.py").write_text(TELL + code, "utf-8")
     return GraphicsService(folder, kind)

@@ -59,14 +59,12 @@ class Machine:
         return self.steps
 
     def lost(self) -> dict[str, int]:
-        """How many frames were lost, by cause."""
         causes = [frame.lost for frame in self.run()]
         return {cause: causes.count(cause) for cause in set(causes) - {""}}
 
     def read_frame(self, timeout: float) -> np.ndarray:
         """The next frame; before the frame `lost_at` the device delivers nothing for a second, without a word, and
-        before `overrun_at` it reports one and a half frames as lost.
-        """
+        before `overrun_at` it reports one and a half frames as lost."""
         if self.read == self.sound:
             raise EndOfAudio("The file is over.")
         if self.read == self.lost_at:
@@ -78,7 +76,6 @@ class Machine:
         return np.ones(FRAME_SAMPLES, np.float32)
 
     def drop_to_newest(self) -> int:
-        """Drops all waiting frames but one."""
         dropped, self.backlog = self.backlog - 1, 1
         return dropped
 

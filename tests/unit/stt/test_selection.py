@@ -171,7 +171,6 @@ def test_a_library_that_can_not_be_loaded_is_said_in_a_sentence(weights: Path) -
 
 
 ROOT = Path(__file__).resolve().parents[3]
-
 LOADS = """
 import importlib.abc, sys
 

@@ -41,7 +41,6 @@ def _python(code: str) -> McpServer:
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    """The URL of a peer that listens on loopback."""
     with subprocess.Popen(
         [sys.executable, PEER, "--http"],
         stdout=subprocess.PIPE,

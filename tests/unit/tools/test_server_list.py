@@ -17,8 +17,6 @@ from app.tools.toolbox import make_toolbox
 from tests.support.raising import raising
 
 FILES = {"command": "npx", "args": ["-y", "server"], "env": {"KEY": "topsecret"}, "timeout": 5}
-
-
 DEEP = pytest.param(b"[" * 100_000, id="deep")
 
 

@@ -107,7 +107,6 @@ ALONE = {"from": "fɹˈʌm", "the": "ðə", "1984": "nˈaɪntiːn ˈeɪɾi fˈɔ
 
 
 def _ends(words: str, phonemes: str) -> list[int]:
-    """The number of the phoneme that each word ends with, counted from one."""
     return word_ends(words.split(), list(phonemes), range(1, len(phonemes) + 1), lambda word: ALONE[word])
 
 

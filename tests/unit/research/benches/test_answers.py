@@ -20,8 +20,6 @@ from app.research.benches.answers import (
 from app.research.benches.recordings import Recording, Turn
 
 pytestmark = pytest.mark.slow
-
-
 FACT = Fact(Recording("1", "What is the capital?", np.zeros(0, np.float32)), ("oslo",), "places")
 GUESS, ANSWER = " It is Bergen. It is old.", " It is Oslo, in the south. It is new."
 

@@ -21,7 +21,6 @@ from app.research.benches.rivals.run import Measured, Outcome, RivalsResult
 from app.session.control import UserError
 
 pytestmark = pytest.mark.slow
-
 QUESTIONS = load_questions([101, 102, 103, 141])
 
 

@@ -32,7 +32,6 @@ ROUND_S = 0.011
 
 
 def sound(spans: Sequence[Span], seconds: float = 16.0) -> np.ndarray:
-    """A hum in each span, and silence."""
     out = np.zeros(round(seconds * SAMPLE_RATE), np.float32)
     for begin, end in spans:
         time = np.arange(round(begin * SAMPLE_RATE), round(end * SAMPLE_RATE))

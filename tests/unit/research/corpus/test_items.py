@@ -17,7 +17,6 @@ from app.research.corpus.layouts import read_moshi
 from app.research.corpus.scripts import read_items
 
 pytestmark = pytest.mark.slow
-
 ROWS: dict[str, dict[str, Any]] = {
     "mmlu-pro": {
         "question_id": 1,

@@ -20,7 +20,6 @@ from tests.support.scripted import ScriptedVoice
 from tests.support.tiny_kame import make_checkpoint
 
 pytestmark = pytest.mark.slow
-
 ITEMS = [Item("a-1", "What is the capital of France?", "Paris"), Item("a-2", "How many legs has a spider?", "8")]
 TURNS = {
     "France": [

@@ -19,7 +19,6 @@ from app.research.corpus.oracle import (
 )
 
 pytestmark = pytest.mark.slow
-
 ANSWER = "It lies in Cambridge near the river and opens at ten every day but Monday."
 
 

@@ -12,7 +12,6 @@ from app.research.corpus.dialogue import TimedRevision, TimedWord, Vocabulary, o
 from tests.support.tiny_kame import pieces_model
 
 pytestmark = pytest.mark.slow
-
 VOCABULARY = Vocabulary(padding=3, start=400)
 
 

@@ -10,7 +10,6 @@ from app.research.training.endpointing import Look, Pause, Utterance, fit, follo
 from app.stt.text_endpointing import WordOdds
 
 pytestmark = pytest.mark.slow
-
 GAP = 0.9
 END = 4.0
 

@@ -13,7 +13,6 @@ from app.research.commands.bench_mtbench import question_numbers, systems
 from app.session.control import BackendChoice, UserError
 
 pytestmark = pytest.mark.slow
-
 QUESTIONS = load_questions()
 
 

@@ -14,7 +14,6 @@ from app.research.benches.reasoning import FORMS, found_in, generate, is_right, 
 from app.session.control import UserError
 
 pytestmark = pytest.mark.slow
-
 ITEMS = generate(400, seed=3)
 
 

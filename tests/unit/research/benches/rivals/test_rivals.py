@@ -18,9 +18,7 @@ from app.research.benches.rivals.run import ask, run_rivals
 from app.session.control import UserError
 
 pytestmark = pytest.mark.slow
-
 DRIVERS = Path(run_module.__file__).parent / "drivers"
-
 PARROT = f"""
 import sys, time
 sys.path.insert(0, {str(DRIVERS)!r})

@@ -32,7 +32,6 @@ from tests.support.closed_network import run_closed, why_not
 from tests.support.tiny_kame import LM, make_checkpoint
 
 pytestmark = pytest.mark.slow
-
 SHAPE = {**LM, "num_layers": 1, "depformer_num_layers": 1}
 
 

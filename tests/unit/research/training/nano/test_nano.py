@@ -25,7 +25,6 @@ from app.research.training.nano.trial import run_trials, says, write_sounds
 from tests.support.tiny_kame import pieces_model
 
 pytestmark = pytest.mark.slow
-
 SHAPE = VoiceCodecShape(own_books=8, heard_books=4, entries=32, own_components=16, heard_components=12)
 VOCABULARY = Vocabulary(padding=3, start=400)
 WORD = 5  # frames
