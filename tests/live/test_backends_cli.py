@@ -26,6 +26,7 @@ from tests.support.child import run_python
 from tests.support.keyring import Service, secret_service
 from tests.support.leaks import SECRET, all_logs, places_with, quoting_peer
 from tests.support.servers import Script, closed_port_url, peer
+from tests.support.tables import cases
 
 ROOT = Path(__file__).resolve().parents[2]
 VARIABLES = [name for spec in PROVIDERS.values() for name in spec.key_variables]
@@ -81,13 +82,11 @@ def test_all_is_asked_or_says_why_not(capsys: pytest.CaptureFixture[str], monkey
     assert rows["anthropic"]["models"] == [] and rows["anthropic"]["problem"].endswith(".")
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["--base-url", "nonsense"], "is not a server address"),
-        (["--provider", "compatible"], "--base-url"),
-        (["--base-url", "CLOSED"], "Start it"),
-    ],
+@cases(
+    "words, sentence",
+    (["--base-url", "nonsense"], "is not a server address"),
+    (["--provider", "compatible"], "--base-url"),
+    (["--base-url", "CLOSED"], "Start it"),
 )
 def test_a_server_with_no_list_is_told(capsys: pytest.CaptureFixture[str], words: list[str], sentence: str) -> None:
     words = [closed_port_url() + "/v1" if word == "CLOSED" else word for word in words]
@@ -120,13 +119,11 @@ def test_what_is_asked_for_is_passed_on(capsys: pytest.CaptureFixture[str]) -> N
     assert 0 < document["first_seconds"] <= document["seconds"]
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["--backend", "openai", "Hi"], "no API key for OpenAI"),
-        (["--base-url", "CLOSED", "Hi"], "Start it"),
-        (["--base-url", "CLOSED", "  "], "no question"),
-    ],
+@cases(
+    "words, sentence",
+    (["--backend", "openai", "Hi"], "no API key for OpenAI"),
+    (["--base-url", "CLOSED", "Hi"], "Start it"),
+    (["--base-url", "CLOSED", "  "], "no question"),
 )
 def test_what_is_wrong_is_a_sentence(capsys: pytest.CaptureFixture[str], words: list[str], sentence: str) -> None:
     words = [closed_port_url() + "/v1" if word == "CLOSED" else word for word in words]
@@ -274,14 +271,12 @@ def test_a_key_soon_gone_is_not_kept(capsys: pytest.CaptureFixture[str], monkeyp
     assert not places_with(SECRET, texts=[json.dumps(document), *logs])
 
 
-@pytest.mark.parametrize(
-    ("given", "words", "sentence"),
-    [
-        (f"{SECRET}\n{SECRET}\n", ["set", "openai"], "line ends"),
-        (SECRET, ["set", "embedded"], "takes no key"),
-        (SECRET, ["set", "compatible"], "server's address"),
-        ("", ["test", "openai"], "no API key"),
-    ],
+@cases(
+    "given, words, sentence",
+    (f"{SECRET}\n{SECRET}\n", ["set", "openai"], "line ends"),
+    (SECRET, ["set", "embedded"], "takes no key"),
+    (SECRET, ["set", "compatible"], "server's address"),
+    ("", ["test", "openai"], "no API key"),
 )
 def test_what_can_not_be_done_with_a_key_is_a_sentence(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, given: str, words: list[str], sentence: str

@@ -14,6 +14,7 @@ import soxr
 from tests.support.child import SAY, Child
 from tests.support.matching import best_match
 from tests.support.patience import alone, in_real_time
+from tests.support.tables import cases
 from tests.support.virtual_audio import RATE, VirtualAudio, virtual_audio
 
 SECONDS = 3
@@ -95,12 +96,10 @@ def check_match(captured: np.ndarray, signal: np.ndarray, exact: bool) -> None:
 
 
 @alone
-@pytest.mark.parametrize(
-    ("audio", "device_format"),
-    [
-        pytest.param(24_000, "", id="24 kHz mono"),
-        pytest.param(48_000, OWN_FORMAT, id="its own format", marks=pytest.mark.slow),
-    ],
+@cases(
+    "audio, device_format",
+    pytest.param(24_000, "", id="24 kHz mono"),
+    pytest.param(48_000, OWN_FORMAT, id="its own format", marks=pytest.mark.slow),
     indirect=["audio"],
 )
 @in_real_time
@@ -136,12 +135,10 @@ def test_nothing_is_printed_where_the_sound_runs_dry(exact_audio: VirtualAudio) 
 
 
 @alone
-@pytest.mark.parametrize(
-    ("audio", "device_format"),
-    [
-        pytest.param(24_000, "", id="24 kHz mono", marks=pytest.mark.slow),
-        pytest.param(48_000, OWN_FORMAT, id="its own format"),
-    ],
+@cases(
+    "audio, device_format",
+    pytest.param(24_000, "", id="24 kHz mono", marks=pytest.mark.slow),
+    pytest.param(48_000, OWN_FORMAT, id="its own format"),
     indirect=["audio"],
 )
 @in_real_time

@@ -11,22 +11,21 @@ import pytest
 from tests.support import sounds
 from tests.support.private import readable_by_others
 from tests.support.servers import Script, peer
+from tests.support.tables import cases
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows gives a user's folders to that user alone")
 ROOT = Path(__file__).parent.parent.parent
 
 
-@pytest.mark.parametrize(
+@cases(
     "command",
-    [
-        "doctor --json",
-        "models list",
-        "keys list",
-        "devices",
-        "replay no-such-folder",
-        pytest.param("ask SERVER Hello?", id="ask"),
-        pytest.param("talk SERVER --input QUESTION --output HOME/answers/a.wav --record HOME/talks/one", id="talk"),
-    ],
+    "doctor --json",
+    "models list",
+    "keys list",
+    "devices",
+    "replay no-such-folder",
+    pytest.param("ask SERVER Hello?", id="ask"),
+    pytest.param("talk SERVER --input QUESTION --output HOME/answers/a.wav --record HOME/talks/one", id="talk"),
 )
 def test_a_command_in_a_new_home(command: str, tmp_path: Path) -> None:
     home = tmp_path / "home"

@@ -20,6 +20,7 @@ from app.cli import ptt_command
 from app.gui.shell.instance import Instance
 from app.platform import single_instance
 from tests.support.child import ROOT, Child, run_python
+from tests.support.tables import cases
 
 fcntl = pytest.importorskip("fcntl")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="speaks to a Unix socket")
@@ -206,15 +207,13 @@ def busy() -> OSError:
     return error
 
 
-@pytest.mark.parametrize(
-    ("fails", "raised"),
-    [
-        ([], None),
-        ([busy(), busy()], None),
-        ([FileNotFoundError()], single_instance.NotRunning),
-        ([PermissionError()], PermissionError),
-        ([OSError()], single_instance.NoAnswer),
-    ],
+@cases(
+    "fails, raised",
+    ([], None),
+    ([busy(), busy()], None),
+    ([FileNotFoundError()], single_instance.NotRunning),
+    ([PermissionError()], PermissionError),
+    ([OSError()], single_instance.NoAnswer),
 )
 def test_on_windows_a_pipe_is_opened_anonymously_and_read_once(
     fails: list[OSError], raised: type[Exception] | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -234,9 +233,7 @@ def test_on_windows_a_pipe_is_opened_anonymously_and_read_once(
     assert len(windows.calls) == (len(fails) + 1 if raised is None else 1)
 
 
-@pytest.mark.parametrize(
-    ("number", "goes_on"), [(errno.EWOULDBLOCK, False), (errno.EACCES, False), (errno.ENOLCK, True)]
-)
+@cases("number, goes_on", (errno.EWOULDBLOCK, False), (errno.EACCES, False), (errno.ENOLCK, True))
 def test_only_another_process_locks(number: int, goes_on: bool, runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise OSError(number, os.strerror(number))

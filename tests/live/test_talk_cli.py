@@ -32,6 +32,7 @@ from tests.support.closed_network import run_closed, why_not
 from tests.support.leaks import SECRET, places_with, quoting_peer
 from tests.support.read_back import transcribe
 from tests.support.servers import Script, closed_port_url, peer
+from tests.support.tables import cases
 from tests.support.virtual_audio import virtual_audio
 
 pytestmark = pytest.mark.usefixtures("models_are_kept")
@@ -241,13 +242,11 @@ def test_a_swap_from_the_command_line_is_told_and_one_that_fails_changes_nothing
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("user", "run"),
-    [
-        pytest.param("", talk, id="a key"),
-        pytest.param("user:p4ssword@", talk, id="a user in the address"),
-        pytest.param("", talk_alone, id="in a process of its own", marks=pytest.mark.slow),
-    ],
+@cases(
+    "user, run",
+    pytest.param("", talk, id="a key"),
+    pytest.param("user:p4ssword@", talk, id="a user in the address"),
+    pytest.param("", talk_alone, id="in a process of its own", marks=pytest.mark.slow),
 )
 def test_a_talk_leaves_no_key_behind(
     user: str, run: Callable[..., tuple[int, dict, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

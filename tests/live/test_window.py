@@ -21,6 +21,7 @@ from tests.support.patience import in_real_time
 from tests.support.private import readable_by_others
 from tests.support.screen import virtual_screen
 from tests.support.servers import Script, peer
+from tests.support.tables import cases
 from tests.support.virtual_audio import VirtualAudio, virtual_audio
 from tests.support.window_talk import ANSWER, check_talk, events_in, wait_until
 
@@ -69,9 +70,7 @@ def _reach_from_outside(child: subprocess.Popen, env: dict[str, str]) -> None:
         assert other.returncode == 0 and child.poll() is None
 
 
-@pytest.mark.parametrize(
-    "duplex", [pytest.param(True, id="full duplex"), pytest.param(False, id="push to talk", marks=pytest.mark.slow)]
-)
+@cases("duplex", pytest.param(True, id="full duplex"), pytest.param(False, id="push to talk", marks=pytest.mark.slow))
 @in_real_time
 def test_a_question_asked_aloud_is_answered_aloud(duplex: bool, tmp_path: Path) -> None:
     """With a real server as its back-end, whose words are fixed: what is read back depends on the app alone. Without

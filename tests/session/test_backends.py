@@ -24,6 +24,7 @@ from app.tools.toolbox import Toolbox, make_toolbox
 from tests.session.test_swaps import QUESTION, Makers, choose, words_of
 from tests.support.rule_server import RateLimit
 from tests.support.scripted import ScriptedTurn
+from tests.support.tables import cases
 from tests.support.talks import Talk, at, change, hand_over, making, simulate
 
 TURNS = [
@@ -76,13 +77,11 @@ def test_after_the_cap_a_free_backend_is_asked_and_a_higher_cap_lets_the_other_c
     assert talk.of(e.BudgetChanged)[-1].stage == "free"
 
 
-@pytest.mark.parametrize(
-    ("free", "answers"),
-    [
-        (lambda session: session.change(cap=9.0), "It is a city."),
-        (choose("home"), "I am free."),
-        (lambda session: hand_over(session), "I am free."),
-    ],
+@cases(
+    "free, answers",
+    (lambda session: session.change(cap=9.0), "It is a city."),
+    (choose("home"), "I am free."),
+    (lambda session: hand_over(session), "I am free."),
     ids=["the cap is raised", "a free back-end", "the comparison model"],
 )
 def test_what_the_cap_left_unanswered_is_answered_once(free: Callable[[Session], object], answers: str) -> None:

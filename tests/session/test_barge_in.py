@@ -32,6 +32,7 @@ from tests.support.noises import SPEECH_DBFS, noise
 from tests.support.room_talks import frames
 from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice
 from tests.support.sounds import SoundSource, question, room
+from tests.support.tables import cases
 from tests.support.talks import LoopSpeaker, events_of
 
 ASKED = ScriptedTurn(0.1, 3.2, "Can you explain why the above question is interesting?")
@@ -86,14 +87,12 @@ def _onset(samples: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "below"),
-    [
-        *((kind, 0) for kind in "cough throat keys clicks thump breath hum".split()),
-        ("hum", 15),
-        ("cough", 20),
-        ("music", 20),
-    ],
+@cases(
+    "kind, below",
+    *((kind, 0) for kind in "cough throat keys clicks thump breath hum".split()),
+    ("hum", 15),
+    ("cough", 20),
+    ("music", 20),
 )
 def test_what_is_not_speech_does_not_even_hold(kind: str, below: float) -> None:
     """Of 100 seeds of each kind at most 2 may hold; of these six none does."""

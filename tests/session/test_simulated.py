@@ -15,6 +15,7 @@ from app.history.recordings import Replay
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
 from app.session.session import Session
 from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice
+from tests.support.tables import cases
 from tests.support.talks import simulate
 
 QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
@@ -101,9 +102,7 @@ def test_a_wait_is_filled_with_an_opening_that_is_heard_and_never_sent_to_the_ba
     assert told == [answered]
 
 
-@pytest.mark.parametrize(
-    ("first_word", "words_a_second", "opens"), [(1.2, 6.0, 3.9), (0.3, 40.0, 4.3), (3.0, 6.0, 4.3)]
-)
+@cases("first_word, words_a_second, opens", (1.2, 6.0, 3.9), (0.3, 40.0, 4.3), (3.0, 6.0, 4.3))
 def test_when_the_first_answer_of_a_backend_is_opened_depends_on_its_measured_speed(
     first_word: float, words_a_second: float, opens: float
 ) -> None:

@@ -20,6 +20,7 @@ from app.stt.transcript_cleanup import names_speech, without_sounds
 from tests.support.noises import noise
 from tests.support.scripted import ScriptedVoice
 from tests.support.sounds import SoundSource, question, room, write
+from tests.support.tables import cases
 from tests.support.talks import LoopSpeaker, events_of
 
 with_models = pytest.mark.skipif(
@@ -89,21 +90,19 @@ def test_the_bench_distinguishes_laughter_from_speech(tmp_path) -> None:
     assert "| no turn | 1 | 0.0 |" in result.table()
 
 
-@pytest.mark.parametrize(
-    ("heard", "words"),
-    [
-        ("(laughs)", ""),
-        ("[ Laughter ] I know.", "I know."),
-        ("*sighs* Well", "Well"),
-        ("Hahahaha-ha!", ""),
-        ("Ha ha, no.", "no."),
-        ("Ugh! Achoo.", ""),
-        ("[cough", ""),
-        ("He said hi.", "He said hi."),
-        ("a * b", "a * b"),
-        ("A Chihuahua in Omaha", "A Chihuahua in Omaha"),
-        ("f(x) is 2", "f(x) is 2"),
-    ],
+@cases(
+    "heard, words",
+    ("(laughs)", ""),
+    ("[ Laughter ] I know.", "I know."),
+    ("*sighs* Well", "Well"),
+    ("Hahahaha-ha!", ""),
+    ("Ha ha, no.", "no."),
+    ("Ugh! Achoo.", ""),
+    ("[cough", ""),
+    ("He said hi.", "He said hi."),
+    ("a * b", "a * b"),
+    ("A Chihuahua in Omaha", "A Chihuahua in Omaha"),
+    ("f(x) is 2", "f(x) is 2"),
 )
 def test_the_words_are_what_is_said_beside_sounds(heard: str, words: str) -> None:
     assert without_sounds(heard) == words

@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from app.settings.declarations import Settings, declarations
+from tests.support.tables import cases
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDES = ROOT / "resources" / "guide"
@@ -120,16 +121,14 @@ def test_nothing_in_the_window_lets_qt_guess_what_is_markup() -> None:
     assert not found, "use app/gui/design/plain.py instead"
 
 
-@pytest.mark.parametrize(
+@cases(
     "source",
-    [
-        "from PySide6.QtWidgets import QLabel, QWidget",
-        "row.setToolTip(title)",
-        "page.setHtml(text)",
-        "match role:\n case Qt.ItemDataRole.ToolTipRole:\n  return self.title",
-        "{roles.ToolTipRole: self.title}",
-        "item.setData(title, Qt.ItemDataRole.ToolTipRole)",
-    ],
+    "from PySide6.QtWidgets import QLabel, QWidget",
+    "row.setToolTip(title)",
+    "page.setHtml(text)",
+    "match role:\n case Qt.ItemDataRole.ToolTipRole:\n  return self.title",
+    "{roles.ToolTipRole: self.title}",
+    "item.setData(title, Qt.ItemDataRole.ToolTipRole)",
 )
 def test_what_is_not_allowed_is_found(source: str) -> None:
     assert list(faults(source))

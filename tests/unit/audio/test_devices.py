@@ -21,6 +21,7 @@ from app.audio.devices.watch import DeviceWatch, signature, windows_names
 from app.audio.io.base import DeviceError
 from app.conversation.events import DeviceKind, DeviceNotice
 from tests.support.raising import raising
+from tests.support.tables import cases
 from tests.unit.audio.fake_sounddevice import FakeSoundDevice, PortAudioError
 
 ROWS = (
@@ -73,16 +74,14 @@ def test_names(plug) -> None:
 MANY = [(f"Mic {index}", "ALSA", 1, 0) for index in range(9)]
 
 
-@pytest.mark.parametrize(
-    ("rows", "kind", "name", "words"),
-    [
-        (ROWS, "microphone", "usb", "“usb” could be any of “USB Headset: Audio”, “USB Camera: Audio”.*the microphone"),
-        (ROWS, "microphone", "USB Hedset Audio", "no microphone named “USB Hedset Audio”.*“USB Headset: Audio”"),
-        (MANY, "microphone", "zzzzzz", "There is “Mic 0”, .*“Mic 5” and 3 more"),
-        ((), "microphone", None, "No microphone was found.*Plug one in"),
-        ((SPEAKER,), "microphone", "Mic", "No microphone was found.*Plug one in"),
-        ((MIC,), "loudspeaker", None, "No loudspeaker was found.*Plug in"),
-    ],
+@cases(
+    "rows, kind, name, words",
+    (ROWS, "microphone", "usb", "“usb” could be any of “USB Headset: Audio”, “USB Camera: Audio”.*the microphone"),
+    (ROWS, "microphone", "USB Hedset Audio", "no microphone named “USB Hedset Audio”.*“USB Headset: Audio”"),
+    (MANY, "microphone", "zzzzzz", "There is “Mic 0”, .*“Mic 5” and 3 more"),
+    ((), "microphone", None, "No microphone was found.*Plug one in"),
+    ((SPEAKER,), "microphone", "Mic", "No microphone was found.*Plug one in"),
+    ((MIC,), "loudspeaker", None, "No loudspeaker was found.*Plug in"),
 )
 def test_what_is_not_found_is_told_with_what_there_is(plug, rows, kind: str, name: str | None, words: str) -> None:
     plug(*rows)
@@ -148,14 +147,12 @@ def test_unreadable_list(plug, monkeypatch: pytest.MonkeyPatch) -> None:
         list_devices()
 
 
-@pytest.mark.parametrize(
-    ("platform", "error", "words"),
-    [
-        ("linux", OSError("PortAudio library not found"), "PortAudio.*sudo apt install libportaudio2"),
-        ("win32", OSError("PortAudio library not found"), "PortAudio.*Install the app again"),
-        (sys.platform, ImportError("no"), "pip install"),
-        (sys.platform, ValueError("x"), "sound system"),
-    ],
+@cases(
+    "platform, error, words",
+    ("linux", OSError("PortAudio library not found"), "PortAudio.*sudo apt install libportaudio2"),
+    ("win32", OSError("PortAudio library not found"), "PortAudio.*Install the app again"),
+    (sys.platform, ImportError("no"), "pip install"),
+    (sys.platform, ValueError("x"), "sound system"),
 )
 def test_portaudio_cannot_load(monkeypatch: pytest.MonkeyPatch, platform: str, error: Exception, words: str) -> None:
     monkeypatch.setattr(importlib, "import_module", raising(error))
@@ -172,16 +169,14 @@ def test_output_of_c_libraries_is_hidden_and_stderr_restored(capfd: pytest.Captu
     assert capfd.readouterr().err == "ours\n"
 
 
-@pytest.mark.parametrize(
-    ("error", "words"),
-    [
-        (PortAudioError("Device unavailable", -9985), "in use by another program"),
-        (PortAudioError("Invalid device", -9996), "is gone"),
-        (PortAudioError("Host error", -9999, (2, -2147024891, "")), "doesn't let this app use"),
-        (PortAudioError("Host error", -9999, (0, -13, "Permission denied")), "doesn't let this app use"),
-        (PortAudioError("Something odd", -1), "Something odd"),
-        (PortAudioError(), "couldn't be opened"),
-    ],
+@cases(
+    "error, words",
+    (PortAudioError("Device unavailable", -9985), "in use by another program"),
+    (PortAudioError("Invalid device", -9996), "is gone"),
+    (PortAudioError("Host error", -9999, (2, -2147024891, "")), "doesn't let this app use"),
+    (PortAudioError("Host error", -9999, (0, -13, "Permission denied")), "doesn't let this app use"),
+    (PortAudioError("Something odd", -1), "Something odd"),
+    (PortAudioError(), "couldn't be opened"),
 )
 def test_portaudio_errors_in_words(error: PortAudioError, words: str) -> None:
     sentence = str(portaudio_library.explain(error, "microphone", "Mic"))

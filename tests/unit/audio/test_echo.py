@@ -23,6 +23,7 @@ from app.research.benches.room import BLOCK, FADE, Room, echo_path
 from tests.support.raising import raising
 from tests.support.room_talks import frames
 from tests.support.sounds import question
+from tests.support.tables import cases
 from tests.unit.audio.signals import app_speech, between, power, ratio_db
 
 OFF = Processing(echo=False)
@@ -45,14 +46,12 @@ def _process(
             n += FRAME_SAMPLES
 
 
-@pytest.mark.parametrize(
-    ("delay", "attenuation", "drift", "rt60"),
-    [
-        (0.02, -6.0, -100.0, 0.3),
-        pytest.param(0.08, -12.0, 100.0, 0.5, marks=pytest.mark.slow),
-        pytest.param(0.25, -6.0, 100.0, 0.3, marks=pytest.mark.slow),
-        pytest.param(0.04, -20.0, 0.0, 0.3, marks=pytest.mark.slow),
-    ],
+@cases(
+    "delay, attenuation, drift, rt60",
+    (0.02, -6.0, -100.0, 0.3),
+    pytest.param(0.08, -12.0, 100.0, 0.5, marks=pytest.mark.slow),
+    pytest.param(0.25, -6.0, 100.0, 0.3, marks=pytest.mark.slow),
+    pytest.param(0.04, -20.0, 0.0, 0.3, marks=pytest.mark.slow),
 )
 def test_echo_is_attenuated_by_25_db_after_two_s(delay: float, attenuation: float, drift: float, rt60: float) -> None:
     place = Room(

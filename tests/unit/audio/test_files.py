@@ -23,6 +23,7 @@ from app.audio.io.base import AudioFileError, AudioSource, EndOfAudio
 from app.audio.io.files import FileSink, FileSource
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 from tests.support.raising import raising
+from tests.support.tables import cases
 
 
 def tone(rate: int, seconds: float, hertz: float = 440.0, level: float = 0.5) -> np.ndarray:
@@ -84,21 +85,19 @@ class TestFileSource:
         assert np.abs(out[:length]).min() > 0.1
         assert not out[length:].any()
 
-    @pytest.mark.parametrize(
-        ("name", "subtype", "tolerance"),
-        [
-            ("a.wav", "PCM_U8", 1e-2),
-            ("a.wav", "PCM_16", 1e-4),
-            ("a.wav", "PCM_24", 1e-6),
-            ("a.wav", "PCM_32", 1e-6),
-            ("a.wav", "FLOAT", 1e-7),
-            ("a.wav", "DOUBLE", 1e-7),
-            ("a.wav", "ULAW", 2e-2),
-            ("a.flac", "PCM_16", 1e-4),
-            ("a.aiff", "PCM_16", 1e-4),
-            ("a.ogg", "VORBIS", 0.1),
-            ("a.mp3", "MPEG_LAYER_III", 0.1),
-        ],
+    @cases(
+        "name, subtype, tolerance",
+        ("a.wav", "PCM_U8", 1e-2),
+        ("a.wav", "PCM_16", 1e-4),
+        ("a.wav", "PCM_24", 1e-6),
+        ("a.wav", "PCM_32", 1e-6),
+        ("a.wav", "FLOAT", 1e-7),
+        ("a.wav", "DOUBLE", 1e-7),
+        ("a.wav", "ULAW", 2e-2),
+        ("a.flac", "PCM_16", 1e-4),
+        ("a.aiff", "PCM_16", 1e-4),
+        ("a.ogg", "VORBIS", 0.1),
+        ("a.mp3", "MPEG_LAYER_III", 0.1),
     )
     def test_formats(self, tmp_path: Path, name: str, subtype: str, tolerance: float) -> None:
         samples = tone(SAMPLE_RATE, 1.0)
@@ -271,9 +270,7 @@ class TestFileSink:
         with pytest.raises(AudioFileError, match="can't be written"):
             FileSink(tmp_path).__enter__()
 
-    @pytest.mark.parametrize(
-        ("room", "writes", "samples", "after"), [(100_000, 100, FRAME_SAMPLES, r"2\.[01]"), (2_000, 2, 900, "")]
-    )
+    @cases("room, writes, samples, after", (100_000, 100, FRAME_SAMPLES, r"2\.[01]"), (2_000, 2, 900, ""))
     def test_disk_full(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int, writes: int, samples: int, after: str
     ) -> None:
@@ -299,12 +296,10 @@ def refusal(path: Path) -> str:
     return sentence
 
 
-@pytest.mark.parametrize(
-    ("error", "words"),
-    [
-        (PermissionError(13, "Permission denied"), "may not be read by you"),
-        (OSError(5, "Input/output error"), "Input/output error"),
-    ],
+@cases(
+    "error, words",
+    (PermissionError(13, "Permission denied"), "may not be read by you"),
+    (OSError(5, "Input/output error"), "Input/output error"),
 )
 def test_file_that_will_not_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, words: str) -> None:
     path = save(tmp_path / "theirs.wav", TONE, RATE)
@@ -327,23 +322,21 @@ def test_no_sound_file(tmp_path: Path) -> None:
         assert words in refusal(path)
 
 
-@pytest.mark.parametrize(
-    ("samples", "subtype", "words"),
-    [
-        (TONE[:0], "PCM_16", "no samples"),
-        (TONE[: RATE // 5 - 1], "PCM_16", "too short to hold words"),
-        (TONE[: RATE // 5], "PCM_16", ""),
-        *[(np.zeros(RATE), subtype, "holds only silence") for subtype in ("PCM_16", "PCM_U8", "FLOAT")],
-        (TONE * 10 ** (-61 / 20), "PCM_16", "holds only silence.*-61 dBFS"),
-        (TONE * 10 ** (-58 / 20), "PCM_16", ""),
-        (np.column_stack([TONE, -TONE]), "PCM_16", ""),
-        *[
-            (np.append(np.tile(TONE, 10), [value, *TONE[:4]]), subtype, "NaN or infinity")
-            for value in (np.nan, np.inf, -np.inf)
-            for subtype in ("FLOAT", "DOUBLE")
-        ],
-        (TONE * 32768, "FLOAT", "louder than full scale"),
+@cases(
+    "samples, subtype, words",
+    (TONE[:0], "PCM_16", "no samples"),
+    (TONE[: RATE // 5 - 1], "PCM_16", "too short to hold words"),
+    (TONE[: RATE // 5], "PCM_16", ""),
+    *[(np.zeros(RATE), subtype, "holds only silence") for subtype in ("PCM_16", "PCM_U8", "FLOAT")],
+    (TONE * 10 ** (-61 / 20), "PCM_16", "holds only silence.*-61 dBFS"),
+    (TONE * 10 ** (-58 / 20), "PCM_16", ""),
+    (np.column_stack([TONE, -TONE]), "PCM_16", ""),
+    *[
+        (np.append(np.tile(TONE, 10), [value, *TONE[:4]]), subtype, "NaN or infinity")
+        for value in (np.nan, np.inf, -np.inf)
+        for subtype in ("FLOAT", "DOUBLE")
     ],
+    (TONE * 32768, "FLOAT", "louder than full scale"),
 )
 def test_sounds_without_words_are_refused(tmp_path: Path, samples: np.ndarray, subtype: str, words: str) -> None:
     path = save(tmp_path / "a.wav", samples, RATE, subtype=subtype)
@@ -368,18 +361,16 @@ def test_damaged_flac(tmp_path: Path) -> None:
 LEFT, RIGHT = TONE, tone(RATE, 1.0, hertz=550.0, level=1.0)
 
 
-@pytest.mark.parametrize(
-    ("channels", "heard"),
-    [
-        ([LEFT, -LEFT], LEFT),
-        ([LEFT, -0.97 * LEFT], LEFT),
-        ([0.5 * LEFT, -LEFT, np.zeros(RATE)], -LEFT),
-        ([LEFT, -LEFT, LEFT, -LEFT], LEFT),
-        ([LEFT, LEFT], LEFT),
-        ([LEFT, np.zeros(RATE)], LEFT / 2),
-        ([LEFT / 2, RIGHT / 2], (LEFT + RIGHT) / 4),
-        ([np.zeros(RATE), np.zeros(RATE), LEFT, np.zeros(RATE), np.zeros(RATE), np.zeros(RATE)], LEFT / 6),
-    ],
+@cases(
+    "channels, heard",
+    ([LEFT, -LEFT], LEFT),
+    ([LEFT, -0.97 * LEFT], LEFT),
+    ([0.5 * LEFT, -LEFT, np.zeros(RATE)], -LEFT),
+    ([LEFT, -LEFT, LEFT, -LEFT], LEFT),
+    ([LEFT, LEFT], LEFT),
+    ([LEFT, np.zeros(RATE)], LEFT / 2),
+    ([LEFT / 2, RIGHT / 2], (LEFT + RIGHT) / 4),
+    ([np.zeros(RATE), np.zeros(RATE), LEFT, np.zeros(RATE), np.zeros(RATE), np.zeros(RATE)], LEFT / 6),
 )
 def test_channels_are_judged_before_they_mix(channels: list[np.ndarray], heard: np.ndarray, tmp_path: Path) -> None:
     path = save(tmp_path / "a.wav", np.column_stack(channels), RATE, subtype="FLOAT")

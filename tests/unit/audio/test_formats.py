@@ -8,6 +8,7 @@ from app.audio.io.opus import MOST_SECONDS, SLICE_BYTES, OpusDecoder, OpusEncode
 from app.audio.io.resample import FLOOR_DBFS, peak_dbfs, rms_dbfs
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.untrusted.limits import VOICE_MESSAGE
+from tests.support.tables import cases
 from tests.unit.audio.fake_sounddevice import BLOCK, FakeSoundDevice, accept_only, ramp
 
 
@@ -61,15 +62,13 @@ SQUARE = np.array([1.0, -1.0] * 100, np.float32)
 SINE = np.sin(np.arange(2_400) * 2 * np.pi / 24).astype(np.float32) * 0.1
 
 
-@pytest.mark.parametrize(
-    ("samples", "peak", "rms"),
-    [
-        (SQUARE, 0.0, 0.0),
-        (np.array([0.1, -0.5], np.float32), -6.02, -8.86),
-        (SINE, -20.0, -23.01),
-        (np.zeros(10, np.float32), FLOOR_DBFS, FLOOR_DBFS),
-        (np.zeros(0, np.float32), FLOOR_DBFS, FLOOR_DBFS),
-    ],
+@cases(
+    "samples, peak, rms",
+    (SQUARE, 0.0, 0.0),
+    (np.array([0.1, -0.5], np.float32), -6.02, -8.86),
+    (SINE, -20.0, -23.01),
+    (np.zeros(10, np.float32), FLOOR_DBFS, FLOOR_DBFS),
+    (np.zeros(0, np.float32), FLOOR_DBFS, FLOOR_DBFS),
 )
 def test_levels(samples: np.ndarray, peak: float, rms: float) -> None:
     assert peak_dbfs(samples) == pytest.approx(peak, abs=0.01)

@@ -20,6 +20,7 @@ from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.research.benches.room import HOP, Room
 from tests.support.room_talks import frames
 from tests.support.sounds import question
+from tests.support.tables import cases
 from tests.unit.audio.fake_sounddevice import BLOCK, INVALID_RATE, FakeSoundDevice, PortAudioError, accept_only, ramp
 from tests.unit.audio.signals import app_speech
 
@@ -189,12 +190,10 @@ def test_device_that_stalls(fake: FakeSoundDevice, monkeypatch: pytest.MonkeyPat
             mic.read_frame(0.01)
 
 
-@pytest.mark.parametrize(
-    ("code", "words", "attempts"),
-    [
-        (portaudio_library.UNAVAILABLE, "in use by another program", [(24_000, 1)]),
-        (INVALID_RATE, r"couldn't be opened \(refused\)", [(24_000, 1), (24_000, 2), (48_000, 1), (48_000, 2)]),
-    ],
+@cases(
+    "code, words, attempts",
+    (portaudio_library.UNAVAILABLE, "in use by another program", [(24_000, 1)]),
+    (INVALID_RATE, r"couldn't be opened \(refused\)", [(24_000, 1), (24_000, 2), (48_000, 1), (48_000, 2)]),
 )
 def test_device_that_refuses(fake: FakeSoundDevice, code: int, words: str, attempts: list) -> None:
     fake.refuse = lambda options: PortAudioError("refused", code)

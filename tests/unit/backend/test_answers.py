@@ -16,6 +16,7 @@ from app.session.clock import run_simulated
 from app.tools.base import ToolCall, ToolMessage, ToolResult, ToolSpec
 from app.tools.consent import Consent
 from tests.support.provider_protocols import NDJSON, SSE, event, line, whole
+from tests.support.tables import cases
 from tests.support.wire import Reply, Wire
 from tests.unit.backend.adapters import (
     SPEECHES,
@@ -132,16 +133,14 @@ PULLED = tuple(
 )
 
 
-@pytest.mark.parametrize(
-    ("last", "fault", "kind", "words"),
-    [
-        ({"error": "pull model manifest: file does not exist"}, "", "model", "no model “gemma3” to fetch"),
-        ({"error": "write /models/blobs: no space left on device"}, "", "setup", "disk is too full"),
-        ({"error": "max retries exceeded: Get: dial tcp: lookup registry"}, "", "server", "could not fetch"),
-        ({"status": "verifying sha256 digest"}, "", "broken", "broke off while it fetched"),
-        ({"status": "verifying sha256 digest"}, "cut", "broken", "broke off while it fetched"),
-        ({"status": "verifying sha256 digest"}, "reset", "broken", "broke off while it fetched"),
-    ],
+@cases(
+    "last, fault, kind, words",
+    ({"error": "pull model manifest: file does not exist"}, "", "model", "no model “gemma3” to fetch"),
+    ({"error": "write /models/blobs: no space left on device"}, "", "setup", "disk is too full"),
+    ({"error": "max retries exceeded: Get: dial tcp: lookup registry"}, "", "server", "could not fetch"),
+    ({"status": "verifying sha256 digest"}, "", "broken", "broke off while it fetched"),
+    ({"status": "verifying sha256 digest"}, "cut", "broken", "broke off while it fetched"),
+    ({"status": "verifying sha256 digest"}, "reset", "broken", "broke off while it fetched"),
 )
 async def test_a_pull_that_fails(last: dict[str, str], fault: Any, kind: str, words: str) -> None:
     reply = Reply(200, NDJSON, parts=(line({"status": "pulling manifest"}), *PULLED, line(last)), fault=fault)

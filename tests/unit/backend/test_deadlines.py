@@ -26,6 +26,7 @@ from app.untrusted.text import harmless
 from tests.support.examples import examples
 from tests.support.provider_protocols import SECRET, SSE, OpenRouter, broken_off, event, page
 from tests.support.servers import closed_port_url
+from tests.support.tables import cases
 from tests.support.wire import Reply, Wire, endless_gzip
 from tests.unit.backend.adapters import (
     CLOCK,
@@ -73,12 +74,10 @@ def _signs_of_life(kind: str, what: str) -> bytes:
     return SPEECHES[kind].delta("").replace(b'"content": ""', b'"content": "", "reasoning_content": "Hm. "')
 
 
-@pytest.mark.parametrize(
-    ("kind", "what"),
-    [
-        ("compatible", "comments"),
-        *((kind, what) for kind in ("compatible", "ollama") for what in ("empty pieces", "thoughts")),
-    ],
+@cases(
+    "kind, what",
+    ("compatible", "comments"),
+    *((kind, what) for kind in ("compatible", "ollama") for what in ("empty pieces", "thoughts")),
 )
 async def test_a_server_that_sends_anything_is_alive(kind: str, what: str) -> None:
     """The limits count the silence of the connection: a model may think for longer than they allow."""

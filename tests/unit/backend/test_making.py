@@ -15,6 +15,7 @@ from app.conversation.prompt import ChatMessage
 from app.untrusted.limits import MODEL_LIST
 from tests.support.leaks import SECRET, all_logs, places_with, quoting_peer, texts_of
 from tests.support.provider_protocols import Vllm, whole
+from tests.support.tables import cases
 from tests.support.wire import Reply, Wire
 from tests.unit.backend.adapters import (
     REQUEST,
@@ -55,15 +56,13 @@ def test_an_unknown_backend_names_those_there_are() -> None:
         make_backend("hal9000")
 
 
-@pytest.mark.parametrize(
-    ("name", "url", "concurrent"),
-    [
-        ("openai", "", True),
-        ("compatible", "https://example.org/v1", True),
-        ("compatible", "http://127.0.0.1:8080/v1", False),
-        ("compatible", "http://192.168.1.20:8080/v1", False),
-        ("ollama", "", False),
-    ],
+@cases(
+    "name, url, concurrent",
+    ("openai", "", True),
+    ("compatible", "https://example.org/v1", True),
+    ("compatible", "http://127.0.0.1:8080/v1", False),
+    ("compatible", "http://192.168.1.20:8080/v1", False),
+    ("ollama", "", False),
 )
 def test_a_server_of_ones_own_is_asked_one_thing_at_a_time(name: str, url: str, concurrent: bool) -> None:
     assert make_backend(name, base_url=url, key=lambda names: "sk-a-key").traits.concurrent is concurrent
@@ -92,22 +91,20 @@ async def test_an_error_has_nothing_of_the_key_behind_it(status: int, do: Callab
     assert not places_with(SECRET, texts=[*texts_of(raised.value), *logs, repr(backend)])
 
 
-@pytest.mark.parametrize(
-    ("provider", "url", "names"),
-    [
-        ("openai", "", ("OPENAI_API_KEY",)),
-        ("openai", "https://api.openai.com/v1", ("OPENAI_API_KEY",)),
-        ("openai", "https://API.openai.com/v1/", ("OPENAI_API_KEY",)),
-        ("openai", "http://api.openai.com/v1", ("KAME_KEY_API_OPENAI_COM",)),
-        ("openai", "https://api.openai.com.evil.example/v1", ("KAME_KEY_API_OPENAI_COM_EVIL_EXAMPLE",)),
-        ("openai", "https://api.openai.com@evil.example/v1", ("KAME_KEY_EVIL_EXAMPLE",)),
-        ("google", "", ("GEMINI_API_KEY", "GOOGLE_API_KEY")),
-        ("compatible", "http://a-b:80/v1", ("KAME_KEY_A__B_80",)),
-        ("compatible", "http://a.b:80/v1", ("KAME_KEY_A_B_80",)),
-        ("compatible", "", ()),
-        ("embedded", "", ()),
-        ("nobody", "http://x", ()),
-    ],
+@cases(
+    "provider, url, names",
+    ("openai", "", ("OPENAI_API_KEY",)),
+    ("openai", "https://api.openai.com/v1", ("OPENAI_API_KEY",)),
+    ("openai", "https://API.openai.com/v1/", ("OPENAI_API_KEY",)),
+    ("openai", "http://api.openai.com/v1", ("KAME_KEY_API_OPENAI_COM",)),
+    ("openai", "https://api.openai.com.evil.example/v1", ("KAME_KEY_API_OPENAI_COM_EVIL_EXAMPLE",)),
+    ("openai", "https://api.openai.com@evil.example/v1", ("KAME_KEY_EVIL_EXAMPLE",)),
+    ("google", "", ("GEMINI_API_KEY", "GOOGLE_API_KEY")),
+    ("compatible", "http://a-b:80/v1", ("KAME_KEY_A__B_80",)),
+    ("compatible", "http://a.b:80/v1", ("KAME_KEY_A_B_80",)),
+    ("compatible", "", ()),
+    ("embedded", "", ()),
+    ("nobody", "http://x", ()),
 )
 def test_a_key_belongs_to_its_own_host_over_tls(provider: str, url: str, names: tuple[str, ...]) -> None:
     assert key_names(provider, url) == names
@@ -166,16 +163,14 @@ async def test_a_list_that_does_not_come(kind: str, what: str, monkeypatch: pyte
     assert raised.value.kind == fault
 
 
-@pytest.mark.parametrize(
-    ("status", "message", "kind", "words"),
-    [
-        (404, "Not Found", "setup", "has no models at this address. .* often ends in /v1"),
-        (405, "Method Not Allowed", "setup", "has no models at this address"),
-        (200, "Unexpected endpoint or method. (GET /models)", "setup", "has no models at this address"),  # LM Studio
-        (403, "no", "key", "does not let this key use its models"),
-        (400, "No connected db. no_db_connection", "key", "refuses the API key"),
-        (422, "no", "request", "does not accept the request for its models"),
-    ],
+@cases(
+    "status, message, kind, words",
+    (404, "Not Found", "setup", "has no models at this address. .* often ends in /v1"),
+    (405, "Method Not Allowed", "setup", "has no models at this address"),
+    (200, "Unexpected endpoint or method. (GET /models)", "setup", "has no models at this address"),  # LM Studio
+    (403, "no", "key", "does not let this key use its models"),
+    (400, "No connected db. no_db_connection", "key", "refuses the API key"),
+    (422, "no", "request", "does not accept the request for its models"),
 )
 async def test_no_model_is_named_before_one_is_chosen(status: int, message: str, kind: str, words: str) -> None:
     async with Wire([SPEECHES["compatible"].refusal(status, message)]) as wire:
@@ -271,27 +266,25 @@ async def test_an_address_with_a_path_is_taken_as_it_is(path: str) -> None:
         assert await backend.models() == ["tiny"] and [seen.path for seen in wire.beside] == [f"{path}/models"]
 
 
-@pytest.mark.parametrize(
-    ("given", "address"),
-    [
-        ("http://nas:8080/v1/chat/completions", "http://nas:8080/v1"),
-        ("http://nas:8080/v1/completions/", "http://nas:8080/v1"),
-        ("http://nas:8080/v1/models", "http://nas:8080/v1"),
-        ("http://nas:8080/v1/responses", "http://nas:8080/v1"),
-        (
-            "https://a.example/openai/deployments/x/chat/completions?api-version=1",
-            "https://a.example/openai/deployments/x?api-version=1",
-        ),
-        (" http://nas:8080/v1/ ", "http://nas:8080/v1"),
-        ("http://nas:11434/api/chat", "http://nas:11434"),
-        ("http://0.0.0.0:11434", "http://127.0.0.1:11434"),
-        ("http://[::]:8080/v1", "http://[::1]:8080/v1"),
-        ("http://10.0.0.0:8080", "http://10.0.0.0:8080"),
-        ("https://models.example/v1", "https://models.example/v1"),
-        ("https://example.org/my-models", "https://example.org/my-models"),
-        ("https://a.services.example/models", "https://a.services.example/models"),  # Azure's are like this
-        ("", ""),
-    ],
+@cases(
+    "given, address",
+    ("http://nas:8080/v1/chat/completions", "http://nas:8080/v1"),
+    ("http://nas:8080/v1/completions/", "http://nas:8080/v1"),
+    ("http://nas:8080/v1/models", "http://nas:8080/v1"),
+    ("http://nas:8080/v1/responses", "http://nas:8080/v1"),
+    (
+        "https://a.example/openai/deployments/x/chat/completions?api-version=1",
+        "https://a.example/openai/deployments/x?api-version=1",
+    ),
+    (" http://nas:8080/v1/ ", "http://nas:8080/v1"),
+    ("http://nas:11434/api/chat", "http://nas:11434"),
+    ("http://0.0.0.0:11434", "http://127.0.0.1:11434"),
+    ("http://[::]:8080/v1", "http://[::1]:8080/v1"),
+    ("http://10.0.0.0:8080", "http://10.0.0.0:8080"),
+    ("https://models.example/v1", "https://models.example/v1"),
+    ("https://example.org/my-models", "https://example.org/my-models"),
+    ("https://a.services.example/models", "https://a.services.example/models"),  # Azure's are like this
+    ("", ""),
 )
 def test_the_address_of_an_endpoint_names_its_server(given: str, address: str) -> None:
     assert base_address(given) == address

@@ -21,6 +21,7 @@ from app.conversation import events as e
 from app.conversation.oracle import RequestBudget
 from tests.support.provider_protocols import SECRET, SSE, event, line, whole
 from tests.support.scripted import ScriptedTurn
+from tests.support.tables import cases
 from tests.support.talks import simulate
 from tests.support.wire import Reply, Wire
 from tests.unit.backend.adapters import (
@@ -235,16 +236,14 @@ def test_the_user_is_informed_once_that_the_model_is_thinking() -> None:
 # -- limits --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("headers", "limit"),
-    [
-        (("60", "59", "1s"), (60.0, 0.0)),
-        (("14400", "14370", "2m59.56s"), (10.0, 0.0)),  # Groq: a limit a day
-        (("10", "0", "6m0s"), (10 / 6, 360.0)),
-        (("500", "499", "120ms"), (500.0, 0.0)),
-        (("many", "few", "soon"), (None, 0.0)),
-        (("60", "60", "0s"), (None, 0.0)),
-    ],
+@cases(
+    "headers, limit",
+    (("60", "59", "1s"), (60.0, 0.0)),
+    (("14400", "14370", "2m59.56s"), (10.0, 0.0)),  # Groq: a limit a day
+    (("10", "0", "6m0s"), (10 / 6, 360.0)),
+    (("500", "499", "120ms"), (500.0, 0.0)),
+    (("many", "few", "soon"), (None, 0.0)),
+    (("60", "60", "0s"), (None, 0.0)),
 )
 def test_the_limit_that_a_server_states(headers: tuple[str, str, str], limit: tuple[float | None, float]) -> None:
     names = ("x-ratelimit-limit-requests", "x-ratelimit-remaining-requests", "x-ratelimit-reset-requests")

@@ -17,6 +17,7 @@ from app.services import backends, price_service
 from app.services.price_service import PriceRow, PriceService
 from app.session.control import BackendChoice, UserError
 from tests.support.raising import raising
+from tests.support.tables import cases
 
 
 @pytest.fixture
@@ -188,16 +189,14 @@ def test_whose_cost_nobody_knows(book: PriceService) -> None:
         assert book.unpriced(BackendChoice("compatible", "qwen", here)) is None, "one's own server costs nothing"
 
 
-@pytest.mark.parametrize(
-    ("model", "tokens_in"),
-    [
-        ("gpt-4.1-mini", 0.4),
-        ("gpt-4.1-mini-2025-04-14", 0.4),
-        ("openai/gpt-4.1-mini", 0.4),
-        ("claude-opus-4-1-20250805", 15.0),
-        ("gemini-2.5-flash", 0.3),
-        ("gemini-2.5-flash-lite", 0.1),
-    ],
+@cases(
+    "model, tokens_in",
+    ("gpt-4.1-mini", 0.4),
+    ("gpt-4.1-mini-2025-04-14", 0.4),
+    ("openai/gpt-4.1-mini", 0.4),
+    ("claude-opus-4-1-20250805", 15.0),
+    ("gemini-2.5-flash", 0.3),
+    ("gemini-2.5-flash-lite", 0.1),
 )
 def test_the_price_of_a_model_and_of_its_dated_versions(model: str, tokens_in: float) -> None:
     prices, problem = load_prices(resource("prices.json"))

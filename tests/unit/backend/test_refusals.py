@@ -12,6 +12,7 @@ from app.backend.openai_faults import DEFAULT_REST_SECONDS
 from app.conversation.prompt import ChatMessage
 from tests.support.provider_protocols import Vllm, page, whole
 from tests.support.rule_server import Row, Rule, RuleServer
+from tests.support.tables import cases
 from tests.support.wire import Reply
 from tests.unit.backend.adapters import (
     CLOCK,
@@ -223,15 +224,13 @@ LONG = ChatRequest(
 )
 
 
-@pytest.mark.parametrize(
-    ("kind", "status", "message"),
-    [
-        ("openai", 400, "This model's maximum context length is 128 tokens."),
-        ("compatible", 400, "the request exceeds the available context size, try increasing it"),
-        ("anthropic", 400, "prompt is too long: 210000 tokens > 200000 maximum"),
-        ("google", 400, "The input token count (2000000) exceeds the maximum number of tokens allowed (1048576)."),
-        ("compatible", 413, "Request too long"),
-    ],
+@cases(
+    "kind, status, message",
+    ("openai", 400, "This model's maximum context length is 128 tokens."),
+    ("compatible", 400, "the request exceeds the available context size, try increasing it"),
+    ("anthropic", 400, "prompt is too long: 210000 tokens > 200000 maximum"),
+    ("google", 400, "The input token count (2000000) exceeds the maximum number of tokens allowed (1048576)."),
+    ("compatible", 413, "Request too long"),
 )
 async def test_a_conversation_that_is_too_long_is_asked_shorter(kind: str, status: int, message: str) -> None:
     too_long = SPEECHES[kind].refusal(status, message)

@@ -12,45 +12,42 @@ from app.conversation.record.progress import Progress
 from app.conversation.record.transcript import Transcript, Turn
 from app.conversation.speaking.clauses import GrowingClauses, aloud, clauses_of, spoken
 from tests.support.examples import examples
+from tests.support.tables import cases
 
 CODE = "```python\nprint('a | b')\n```\n"
 TABLE = "| a | b |\n|---|:-:|\n| 1 | 2 |\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("Just words, a | b and `code`.", [("prose", "Just words, a | b and `code`.")]),
-        (f"So:\n\n{CODE}Done.", [("prose", "So:\n\n"), ("code", CODE), ("prose", "Done.")]),
-        (f"So:\n\n{TABLE}\nDone.", [("prose", "So:\n\n"), ("table", TABLE), ("prose", "\nDone.")]),
-        (f"So: {CODE}", [("prose", "So: "), ("code", CODE)]),
-        ("~~~\n```\n~~~\n", [("code", "~~~\n```\n~~~\n")]),
-        ("````md\n```\n````\n", [("code", "````md\n```\n````\n")]),
-        ("```ls -l``` lists.", [("code", "```ls -l```"), ("prose", " lists.")]),
-        ("Use ```ls``` here.", [("prose", "Use ```ls``` here.")]),
-        ("```sh\nls", [("code", "```sh\nls")]),
-        ("```sh\nls```\nDone.", [("code", "```sh\nls```\n"), ("prose", "Done.")]),
-        ("| a bar alone |\nso.", [("prose", "| a bar alone |\nso.")]),
-        ("a | b\n--|--\n1 | 2\n\nso.", [("prose", "a | b\n"), ("table", "--|--\n1 | 2\n"), ("prose", "\nso.")]),
-        ("A rule\n---\nso.", [("prose", "A rule\n---\nso.")]),
-        (f"{TABLE}Right behind.", [("table", TABLE), ("prose", "Right behind.")]),
-    ],
+@cases(
+    "text, found",
+    ("Just words, a | b and `code`.", [("prose", "Just words, a | b and `code`.")]),
+    (f"So:\n\n{CODE}Done.", [("prose", "So:\n\n"), ("code", CODE), ("prose", "Done.")]),
+    (f"So:\n\n{TABLE}\nDone.", [("prose", "So:\n\n"), ("table", TABLE), ("prose", "\nDone.")]),
+    (f"So: {CODE}", [("prose", "So: "), ("code", CODE)]),
+    ("~~~\n```\n~~~\n", [("code", "~~~\n```\n~~~\n")]),
+    ("````md\n```\n````\n", [("code", "````md\n```\n````\n")]),
+    ("```ls -l``` lists.", [("code", "```ls -l```"), ("prose", " lists.")]),
+    ("Use ```ls``` here.", [("prose", "Use ```ls``` here.")]),
+    ("```sh\nls", [("code", "```sh\nls")]),
+    ("```sh\nls```\nDone.", [("code", "```sh\nls```\n"), ("prose", "Done.")]),
+    ("| a bar alone |\nso.", [("prose", "| a bar alone |\nso.")]),
+    ("a | b\n--|--\n1 | 2\n\nso.", [("prose", "a | b\n"), ("table", "--|--\n1 | 2\n"), ("prose", "\nso.")]),
+    ("A rule\n---\nso.", [("prose", "A rule\n---\nso.")]),
+    (f"{TABLE}Right behind.", [("table", TABLE), ("prose", "Right behind.")]),
 )
 def test_blocks_are_distinguished_from_prose(text: str, found: list[tuple[str, str]]) -> None:
     assert [(block.kind, block.text) for block in blocks(text)] == found
 
 
-@pytest.mark.parametrize(
-    ("text", "language", "code", "closed"),
-    [
-        ("```python\nx = 1\n```\n", "python", "x = 1", True),
-        ("   ```sh title=x\n   ls\n     -l\n   ```", "sh", "ls\n  -l", True),
-        ("```\nx\n\n\ny", "", "x\n\n\ny", False),
-        ("```c++\nx;```\n", "c++", "x;", False),
-        ("```ls -l```", "", "ls -l", True),
-        ("```", "", "", False),
-        ("~~~\n```\n~~~", "", "```", True),
-    ],
+@cases(
+    "text, language, code, closed",
+    ("```python\nx = 1\n```\n", "python", "x = 1", True),
+    ("   ```sh title=x\n   ls\n     -l\n   ```", "sh", "ls\n  -l", True),
+    ("```\nx\n\n\ny", "", "x\n\n\ny", False),
+    ("```c++\nx;```\n", "c++", "x;", False),
+    ("```ls -l```", "", "ls -l", True),
+    ("```", "", "", False),
+    ("~~~\n```\n~~~", "", "```", True),
 )
 def test_code_stands_without_its_fences(text: str, language: str, code: str, closed: bool) -> None:
     block = Block("code", text)

@@ -9,40 +9,37 @@ from app.conversation.speaking.clauses import split_clauses
 from app.conversation.speaking.correction import Correction, after_bridge, plan_correction
 from app.conversation.speaking.restating import agreed_words, restated_words
 from app.conversation.speaking.revisions import OracleAsked, OracleWords, Revisions
+from tests.support.tables import cases
 
 
 def _plan(said: str, text: str, *, complete: bool = True, corrections: int = 0) -> Correction:
     return plan_correction(said, split_clauses(text, complete=complete), complete=complete, corrections=corrections)
 
 
-@pytest.mark.parametrize(
-    ("said", "text"),
-    [
-        ("The capital is Lyon.", "The capital is Paris."),  # most words are the same
-        ("It is Lyon.", "It is not Lyon. It is Paris."),
-        ("You have 3 apples.", "You have 2 apples. One was eaten."),
-        ("It is hot. It is far from Paris.", "It is hot. It is near."),
-    ],
+@cases(
+    "said, text",
+    ("The capital is Lyon.", "The capital is Paris."),  # most words are the same
+    ("It is Lyon.", "It is not Lyon. It is Paris."),
+    ("You have 3 apples.", "You have 2 apples. One was eaten."),
+    ("It is hot. It is far from Paris.", "It is hot. It is near."),
 )
 def test_what_differs_in_the_word_that_matters_is_taken_back(said: str, text: str) -> None:
     assert _plan(said, text).action == "correct"
 
 
-@pytest.mark.parametrize(
-    ("said", "text", "found"),
-    [
-        ("You have three apples,", "You have three apples left.", ("correct", 0, 0)),
-        ("You have three apples.", "You have three apples and two pears.", ("correct", 0, 0)),
-        ("You have three", "You have three apples left.", ("continue", 0, 3)),
-        ("You have three apples, I think,", "You have three apples, I think, and no pears.", ("continue", 1, 2)),
-        ("You have lost three of your", "You have lost all. That is sad.", ("correct", 0, 0)),
-        ("", "You are second. He is third.", ("continue", 0, 0)),
-        ("You are in second place.", "You are in second place. The other is third.", ("continue", 1, 0)),
-        # The same in other words is not said again.
-        ("You are now in second place.", "Now you are in the second place. He is third.", ("continue", 1, 0)),
-        # Neither is the beginning that both have.
-        ("Good question. It is Lyon for sure.", "Good question. Paris is the capital.", ("correct", 1, 0)),
-    ],
+@cases(
+    "said, text, found",
+    ("You have three apples,", "You have three apples left.", ("correct", 0, 0)),
+    ("You have three apples.", "You have three apples and two pears.", ("correct", 0, 0)),
+    ("You have three", "You have three apples left.", ("continue", 0, 3)),
+    ("You have three apples, I think,", "You have three apples, I think, and no pears.", ("continue", 1, 2)),
+    ("You have lost three of your", "You have lost all. That is sad.", ("correct", 0, 0)),
+    ("", "You are second. He is third.", ("continue", 0, 0)),
+    ("You are in second place.", "You are in second place. The other is third.", ("continue", 1, 0)),
+    # The same in other words is not said again.
+    ("You are now in second place.", "Now you are in the second place. He is third.", ("continue", 1, 0)),
+    # Neither is the beginning that both have.
+    ("Good question. It is Lyon for sure.", "Good question. Paris is the capital.", ("correct", 1, 0)),
 )
 def test_a_sentence_continues_with_its_own_words_alone(said: str, text: str, found: tuple[str, int, int]) -> None:
     join = _plan(said, text)
@@ -177,19 +174,17 @@ QUESTION = "What is the capital of Norway?"
 CAPITAL = "The capital of Norway is Oslo. It"
 
 
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    [
-        ([("What is the capital?", "The capital of France is Paris. It"), (QUESTION, CAPITAL)], 3),
-        ([("What is the capital of Nor", "The capital of Norway is"), (QUESTION, CAPITAL)], 5),
-        ([("What is the capital?", "The capital is"), (QUESTION, CAPITAL)], 2),
-        ([("What is the capital?", "The capital of the"), ("What is the capital of Nor", "The capital of the UK")], 3),
-        ([(QUESTION, "The capital of Norway is"), (QUESTION, CAPITAL)], 0),
-        ([("What is the capital?", "It is the"), (QUESTION, CAPITAL)], 0),
-        ([("What is", "The capital of Norway is"), ("What is the capital?", CAPITAL), (QUESTION, "")], 5),
-        ([("What", "The capital of Norway is"), ("What is the", CAPITAL), (QUESTION, "")], 0),
-        ([(QUESTION, CAPITAL)], 0),
-    ],
+@cases(
+    "asked, words",
+    ([("What is the capital?", "The capital of France is Paris. It"), (QUESTION, CAPITAL)], 3),
+    ([("What is the capital of Nor", "The capital of Norway is"), (QUESTION, CAPITAL)], 5),
+    ([("What is the capital?", "The capital is"), (QUESTION, CAPITAL)], 2),
+    ([("What is the capital?", "The capital of the"), ("What is the capital of Nor", "The capital of the UK")], 3),
+    ([(QUESTION, "The capital of Norway is"), (QUESTION, CAPITAL)], 0),
+    ([("What is the capital?", "It is the"), (QUESTION, CAPITAL)], 0),
+    ([("What is", "The capital of Norway is"), ("What is the capital?", CAPITAL), (QUESTION, "")], 5),
+    ([("What", "The capital of Norway is"), ("What is the", CAPITAL), (QUESTION, "")], 0),
+    ([(QUESTION, CAPITAL)], 0),
 )
 def test_two_revisions_have_to_agree_that_were_asked_on_other_words(asked: list[tuple[str, str]], words: int) -> None:
     known = _known(*asked).of_turn(1)

@@ -22,6 +22,7 @@ from app.conversation.record.latency import (
 )
 from app.conversation.record.record import Record
 from tests.support.scripted import ScriptedTurn
+from tests.support.tables import cases
 from tests.support.talks import simulate
 
 GPT, CLAUDE = ("OpenAI", "gpt-4.1"), ("Anthropic", "claude")
@@ -359,16 +360,14 @@ def test_a_quick_conversation_has_quick_answers_that_are_slow_for_it() -> None:
     assert reason_of_last(few) is None  # nobody can tell yet what is usual
 
 
-@pytest.mark.parametrize(
-    ("start", "noticing", "told", "cause"),
-    [
-        (THINKING, 1.64, "silence", Cause.UNFINISHED),
-        (THINKING, 1.02, "silence", Cause.UNSURE),
-        (THINKING, 1.0, "words", Cause.NOTICED_LATE),
-        (AFTER, 1.02, "silence", Cause.UNSURE),
-        (AFTER, 1.4, "button", Cause.BUTTON),
-        (AFTER, 1.4, "input_end", Cause.NOTICED_LATE),
-    ],
+@cases(
+    "start, noticing, told, cause",
+    (THINKING, 1.64, "silence", Cause.UNFINISHED),
+    (THINKING, 1.02, "silence", Cause.UNSURE),
+    (THINKING, 1.0, "words", Cause.NOTICED_LATE),
+    (AFTER, 1.02, "silence", Cause.UNSURE),
+    (AFTER, 1.4, "button", Cause.BUTTON),
+    (AFTER, 1.4, "input_end", Cause.NOTICED_LATE),
 )
 def test_the_end_was_noticed_late(start: e.SessionStarted, noticing: float, told: str, cause: Cause) -> None:
     stages = talk(turn_of(7, 70.0, noticing=noticing, reason=told), start=start)

@@ -9,6 +9,7 @@ from app.conversation.record.record import Record
 from app.conversation.record.transcript import Transcript
 from app.conversation.speaking.revisions import KnownRevision, OracleAsked, Revisions
 from app.conversation.turns.floor import TakeFloor
+from tests.support.tables import cases
 
 
 def _asked(policy: OraclePolicy, turn: int, text: str, at: float, **kind: bool) -> str:
@@ -62,24 +63,22 @@ def asked(number: int, words: str, text: str = ANSWER, **more: bool) -> KnownRev
     return KnownRevision(number, 1, asked=words, text=text, done=True, order=number, **more)
 
 
-@pytest.mark.parametrize(
-    ("revisions", "ended", "rule"),
-    [
-        ([asked(1, "What", complete=True)], TakeFloor(1), "complete turn"),
-        ([asked(1, "What", wanted=True)], TakeFloor(1, explicit=True), "chosen back-end"),
-        ([asked(1, QUESTION)], TakeFloor(1, 1.0, f"{QUESTION}?"), "whole question"),
-        ([asked(1, QUESTION)], TakeFloor(1, 1.0, f"{QUESTION}?", explicit=True), "-incomplete turn"),
-        ([asked(1, QUESTION)], TakeFloor(1, 1.0, f"{QUESTION} and of Spain?"), "-other words"),
-        ([asked(1, QUESTION)], TakeFloor(1, 1.0), "-unconfirmed"),  # nobody knows whether there was more
-        ([asked(2, QUESTION), asked(3, f"{QUESTION} and", "")], TakeFloor(1, 1.0, QUESTION), "-newer request"),
-        ([asked(1, STATEMENT)], TakeFloor(1, 1.0, STATEMENT), "-unconfirmed"),
-        ([asked(1, STATEMENT)], TakeFloor(2, 1.0, STATEMENT), "-another turn"),
-        ([asked(2, STATEMENT), asked(1, "I would like to see")], TakeFloor(1, 1.0, STATEMENT), "same beginning"),
-        ([asked(2, STATEMENT), asked(1, "I would", "It is a wish.")], TakeFloor(1, 1.0, STATEMENT), "-unconfirmed"),
-        ([asked(3, STATEMENT), asked(2, "I would like", ""), asked(1, "I would")], TakeFloor(1, 1.0), "same beginning"),
-        ([asked(2, STATEMENT), asked(1, "I would like", "It")], TakeFloor(1, 1.0), "-unconfirmed"),
-        ([asked(1, QUESTION, language="de")], TakeFloor(1, 1.0, f"{QUESTION}?"), "-unconfirmed"),
-    ],
+@cases(
+    "revisions, ended, rule",
+    ([asked(1, "What", complete=True)], TakeFloor(1), "complete turn"),
+    ([asked(1, "What", wanted=True)], TakeFloor(1, explicit=True), "chosen back-end"),
+    ([asked(1, QUESTION)], TakeFloor(1, 1.0, f"{QUESTION}?"), "whole question"),
+    ([asked(1, QUESTION)], TakeFloor(1, 1.0, f"{QUESTION}?", explicit=True), "-incomplete turn"),
+    ([asked(1, QUESTION)], TakeFloor(1, 1.0, f"{QUESTION} and of Spain?"), "-other words"),
+    ([asked(1, QUESTION)], TakeFloor(1, 1.0), "-unconfirmed"),  # nobody knows whether there was more
+    ([asked(2, QUESTION), asked(3, f"{QUESTION} and", "")], TakeFloor(1, 1.0, QUESTION), "-newer request"),
+    ([asked(1, STATEMENT)], TakeFloor(1, 1.0, STATEMENT), "-unconfirmed"),
+    ([asked(1, STATEMENT)], TakeFloor(2, 1.0, STATEMENT), "-another turn"),
+    ([asked(2, STATEMENT), asked(1, "I would like to see")], TakeFloor(1, 1.0, STATEMENT), "same beginning"),
+    ([asked(2, STATEMENT), asked(1, "I would", "It is a wish.")], TakeFloor(1, 1.0, STATEMENT), "-unconfirmed"),
+    ([asked(3, STATEMENT), asked(2, "I would like", ""), asked(1, "I would")], TakeFloor(1, 1.0), "same beginning"),
+    ([asked(2, STATEMENT), asked(1, "I would like", "It")], TakeFloor(1, 1.0), "-unconfirmed"),
+    ([asked(1, QUESTION, language="de")], TakeFloor(1, 1.0, f"{QUESTION}?"), "-unconfirmed"),
 )
 def test_a_rule_lets_a_revision_pass_or_holds_it(revisions: list[KnownRevision], ended: TakeFloor, rule: str) -> None:
     known = Revisions()
@@ -129,15 +128,13 @@ def test_of_a_model_that_speaks_in_words_of_its_own_what_was_heard_is_sent() -> 
     assert told(("Oh that would be the city of Bergen I guess", 2))[1] == "Oh that would be the city of Bergen I guess"
 
 
-@pytest.mark.parametrize(
-    ("first", "speed", "interval"),
-    [
-        (None, None, 0.4),  # nothing is known
-        (0.08, 250.0, 0.1),  # as fast as it gets: the paper's least
-        (0.15, 50.0, 0.25),  # to begin, and a clause of five words
-        (0.4, 60.0, 0.483),
-        (3.0, 1.0, 0.5),  # the paper's most
-    ],
+@cases(
+    "first, speed, interval",
+    (None, None, 0.4),  # nothing is known
+    (0.08, 250.0, 0.1),  # as fast as it gets: the paper's least
+    (0.15, 50.0, 0.25),  # to begin, and a clause of five words
+    (0.4, 60.0, 0.483),
+    (3.0, 1.0, 0.5),  # the paper's most
 )
 def test_the_interval_is_what_a_clause_needs(first: float | None, speed: float | None, interval: float) -> None:
     limited, free = Pace(budget=RequestBudget(60)), Pace()

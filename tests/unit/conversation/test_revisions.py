@@ -2,7 +2,6 @@
 
 import random
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from app.conversation.record.revisions import RevisionLog
 from app.conversation.record.transcript import CorrectionPoint, Passage, Transcript, Turn, passages
 from app.conversation.speaking.clauses import spoken
 from app.conversation.speaking.correction import taken_back
+from tests.support.tables import cases
 
 GPT, CLAUDE = ("OpenAI", "gpt"), ("Anthropic", "claude")
 HANDED_OVER: list[e.Event] = [
@@ -107,18 +107,16 @@ def test_tokens_that_wait_for_their_frame_hold_their_words_back() -> None:
     assert TEXT[: made.sent(TEXT)] == "The highest mountain in"  # half of the words that it has
 
 
-@pytest.mark.parametrize(
-    ("said", "reached"),
-    [
-        (("The", "highest"), "The highest"),
-        (("the HIGHEST mountain,",), "The highest mountain"),
-        (("The highest mountain in Europe is Mount Elbrus", ","), TEXT[:47]),
-        ((spoken(TEXT),), TEXT),
-        (("The highest mountain in Europe is Mount Elbrus, five thousand six hundred metres high",), TEXT[:66]),
-        (("Well, the highest peak in Europe",), "The highest mountain in Europe"),
-        (("Or rather, no:",), ""),
-        (("Mount Elbrus", "5,642"), TEXT[:53]),
-    ],
+@cases(
+    "said, reached",
+    (("The", "highest"), "The highest"),
+    (("the HIGHEST mountain,",), "The highest mountain"),
+    (("The highest mountain in Europe is Mount Elbrus", ","), TEXT[:47]),
+    ((spoken(TEXT),), TEXT),
+    (("The highest mountain in Europe is Mount Elbrus, five thousand six hundred metres high",), TEXT[:66]),
+    (("Well, the highest peak in Europe",), "The highest mountain in Europe"),
+    (("Or rather, no:",), ""),
+    (("Mount Elbrus", "5,642"), TEXT[:53]),
 )
 def test_what_was_heard_is_found_however_it_was_spelt(said: tuple[str, ...], reached: str) -> None:
     assert heard(TEXT, *said) == reached

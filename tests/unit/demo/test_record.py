@@ -17,6 +17,7 @@ from app.demo.record import LEAD_SECONDS, Pair, Replay, record_pair
 from app.demo.shipped import load_pairs
 from tests.support.demo_recording import save_pairs
 from tests.support.demo_talk import FIRST, QUESTIONS, ScriptedDemoService, Voice
+from tests.support.tables import cases
 
 
 @pytest.fixture(autouse=True)
@@ -46,13 +47,11 @@ async def test_each_side_gets_the_same_question_in_a_session_of_its_own() -> Non
     assert figure.said == ("It is so because it was made so",) * 2
 
 
-@pytest.mark.parametrize(
-    ("service", "sentence"),
-    [
-        (ScriptedDemoService(refused={"first": "It is not installed."}), "It is not installed."),
-        (ScriptedDemoService(tandem=Voice(fails="It is on fire.")), "It is on fire."),
-        (ScriptedDemoService(tandem=Voice(quiet=True)), "No answer came."),
-    ],
+@cases(
+    "service, sentence",
+    (ScriptedDemoService(refused={"first": "It is not installed."}), "It is not installed."),
+    (ScriptedDemoService(tandem=Voice(fails="It is on fire.")), "It is on fire."),
+    (ScriptedDemoService(tandem=Voice(quiet=True)), "No answer came."),
 )
 async def test_why_a_side_says_nothing_is_told(service: ScriptedDemoService, sentence: str) -> None:
     pair = await recorded(service)

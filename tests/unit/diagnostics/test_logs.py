@@ -23,6 +23,7 @@ from app.diagnostics.redaction import HIDDEN, Redactor, WordRedactor
 from app.services.api_keys import KeyStore
 from tests.support.leaks import SECRET, places_with
 from tests.support.raising import raising
+from tests.support.tables import cases
 
 CANARY = "canary/Zq7+tT=vX2~k81mWq"
 """Has no known form of a key: only a redactor that knows it can hide it."""
@@ -107,19 +108,17 @@ def test_no_line_of_many_threads_is_lost_or_kept_twice(hide: Redactor) -> None:
         assert {entry.thread for entry in kept.entries()} == {f"chat {name}" for name in range(8)}
 
 
-@pytest.mark.parametrize(
+@cases(
     "line",
-    [
-        SECRET,
-        f"Incorrect API key provided: {SECRET}.",
-        f"https://ann:{SECRET}@host/v1",
-        f"{{'Authorization': b'Bearer {SECRET}'}}",
-        f"Authorization: Basic {SECRET}",
-        f"x-api-key: {SECRET}",
-        f"https://h/v1?key={quote(SECRET, safe='')}&alt=sse",
-        f"OPENAI_API_KEY={SECRET}",
-        f"password='{SECRET}'",
-    ],
+    SECRET,
+    f"Incorrect API key provided: {SECRET}.",
+    f"https://ann:{SECRET}@host/v1",
+    f"{{'Authorization': b'Bearer {SECRET}'}}",
+    f"Authorization: Basic {SECRET}",
+    f"x-api-key: {SECRET}",
+    f"https://h/v1?key={quote(SECRET, safe='')}&alt=sse",
+    f"OPENAI_API_KEY={SECRET}",
+    f"password='{SECRET}'",
 )
 def test_what_looks_like_a_key_is_hidden_in_every_place(kept: Log, line: str) -> None:
     log.warning("as a message: " + line)
@@ -150,17 +149,15 @@ def test_keys_are_known_by_how_they_begin(hide: Redactor, told: str) -> None:
     assert hide(f"It said “{told}” twice") == f"It said “{HIDDEN}” twice"
 
 
-@pytest.mark.parametrize(
+@cases(
     "line",
-    [
-        "HTTP Request: POST https://api.openai.com/v1/chat/completions “HTTP/1.1 200 OK”",
-        "the talk hotkey is Ctrl+Alt+Space, hotkey=Ctrl+Alt+Space",
-        "http://127.0.0.1:11434/api/tags",
-        "KeyError: 'model'",
-        "the secret of a good answer",
-        "C:\\Users\\Ann\\log.txt",
-        "monkey=banana99",
-    ],
+    "HTTP Request: POST https://api.openai.com/v1/chat/completions “HTTP/1.1 200 OK”",
+    "the talk hotkey is Ctrl+Alt+Space, hotkey=Ctrl+Alt+Space",
+    "http://127.0.0.1:11434/api/tags",
+    "KeyError: 'model'",
+    "the secret of a good answer",
+    "C:\\Users\\Ann\\log.txt",
+    "monkey=banana99",
 )
 def test_what_is_no_key_stays(hide: Redactor, line: str) -> None:
     assert hide(line) == line

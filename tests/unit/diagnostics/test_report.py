@@ -51,6 +51,7 @@ from tests.support.child import run_python
 from tests.support.leaks import SECRET, places_with
 from tests.support.raising import raising
 from tests.support.servers import Act, serving, telling, without_end
+from tests.support.tables import cases
 
 CANARY = "canary/Zq7+tT=vX2~k81mWq"
 """Has no known form of a key."""
@@ -200,16 +201,14 @@ def test_no_part_of_a_key_is_left_where_an_address_is_cut(monkeypatch: pytest.Mo
     assert "canary" not in text and f"- compatible_url: http://host/{HIDDEN}/v1" in text
 
 
-@pytest.mark.parametrize(
-    ("url", "plain"),
-    [
-        ("https://ann:pass@host:80/v1?key=1#f", "https://host:80/v1"),
-        ("ann:pass@host/v1?key=1", "host/v1"),
-        ("http://127.0.0.1:11434", "http://127.0.0.1:11434"),
-        ("http://[::1]:80/v1", "http://[::1]:80/v1"),
-        ("", ""),
-        ("https://ann:pa?s/s#@host/v1", "https://host/v1"),
-    ],
+@cases(
+    "url, plain",
+    ("https://ann:pass@host:80/v1?key=1#f", "https://host:80/v1"),
+    ("ann:pass@host/v1?key=1", "host/v1"),
+    ("http://127.0.0.1:11434", "http://127.0.0.1:11434"),
+    ("http://[::1]:80/v1", "http://[::1]:80/v1"),
+    ("", ""),
+    ("https://ann:pa?s/s#@host/v1", "https://host/v1"),
 )
 def test_addresses_are_told_without_what_is_secret(url: str, plain: str) -> None:
     assert without_secrets(url) == plain
@@ -273,20 +272,18 @@ def listing(*models: dict[str, Any]) -> Act:
     return act
 
 
-@pytest.mark.parametrize(
-    ("driver", "found"),
-    [
-        (None, None),
-        (
-            Driver("580", (13, 0), (NvidiaCard("T4", 15 * GB, 14 * GB), L4)),
-            Card("L4", 22 * GB, 21 * GB, driver="580", cuda=(13, 0)),
-        ),
-        (Driver(trouble="It is stuck."), Card(trouble="It is stuck.")),
-        (
-            Driver("470", (11, 4), (L4,)),
-            Card("L4", 22 * GB, 21 * GB, nvidia.OLD_DRIVER.format("470"), driver="470", cuda=(11, 4)),
-        ),
-    ],
+@cases(
+    "driver, found",
+    (None, None),
+    (
+        Driver("580", (13, 0), (NvidiaCard("T4", 15 * GB, 14 * GB), L4)),
+        Card("L4", 22 * GB, 21 * GB, driver="580", cuda=(13, 0)),
+    ),
+    (Driver(trouble="It is stuck."), Card(trouble="It is stuck.")),
+    (
+        Driver("470", (11, 4), (L4,)),
+        Card("L4", 22 * GB, 21 * GB, nvidia.OLD_DRIVER.format("470"), driver="470", cuda=(11, 4)),
+    ),
 )
 def test_the_driver_tells_the_card(driver: Driver | None, found: Card | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nvidia, "look", lambda seconds: driver)

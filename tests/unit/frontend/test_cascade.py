@@ -17,6 +17,7 @@ from app.frontend.cascade import CascadeFrontEnd
 from app.tts.base import Clip
 from tests.support.examples import examples
 from tests.support.scripted import ScriptedVoice
+from tests.support.tables import cases
 
 
 class SlowVoice(ScriptedVoice):
@@ -125,13 +126,11 @@ def test_the_first_clause_is_synthesised_while_the_user_still_talks() -> None:
     assert np.abs(step.samples).max() > 0.1, "it should sound in the very step in which it takes the floor"
 
 
-@pytest.mark.parametrize(
-    ("words", "paused", "early"),
-    [
-        ("What is the difference between", False, False),
-        ("What is the difference between", True, True),
-        ("I would like to see", False, True),
-    ],
+@cases(
+    "words, paused, early",
+    ("What is the difference between", False, False),
+    ("What is the difference between", True, True),
+    ("I would like to see", False, True),
 )
 def test_a_clause_for_words_that_break_off_is_synthesised_in_a_pause(words: str, paused: bool, early: bool) -> None:
     rig = Rig()

@@ -23,23 +23,22 @@ from app.frontend.remote.playout import MOST_DEPTH, MOST_ITEMS, MOST_WAITING, ST
 from app.frontend.remote.protocol import Welcome, event_json, read_text_message, welcome_json, words_of
 from app.untrusted.limits import ProxyRefused
 from tests.support.served import scripted_server
+from tests.support.tables import cases
 
 
 def tone(level: float = 0.1) -> np.ndarray:
     return np.full(FRAME_SAMPLES, level, np.float32)
 
 
-@pytest.mark.parametrize(
-    ("text", "url"),
-    [
-        ("ws://192.168.1.20:8998", "ws://192.168.1.20:8998/api/chat"),
-        ("den", "ws://den:8998/api/chat"),
-        (" den:9000 ", "ws://den:9000/api/chat"),
-        ("http://den/", "ws://den:80/api/chat"),
-        ("https://talk.example.org/kame", "wss://talk.example.org:443/kame/api/chat"),
-        ("wss://den/api/chat/", "wss://den:8998/api/chat"),
-        ("ws://[::1]:8998", "ws://[::1]:8998/api/chat"),
-    ],
+@cases(
+    "text, url",
+    ("ws://192.168.1.20:8998", "ws://192.168.1.20:8998/api/chat"),
+    ("den", "ws://den:8998/api/chat"),
+    (" den:9000 ", "ws://den:9000/api/chat"),
+    ("http://den/", "ws://den:80/api/chat"),
+    ("https://talk.example.org/kame", "wss://talk.example.org:443/kame/api/chat"),
+    ("wss://den/api/chat/", "wss://den:8998/api/chat"),
+    ("ws://[::1]:8998", "ws://[::1]:8998/api/chat"),
 )
 def test_addresses_as_users_write_them(text: str, url: str) -> None:
     assert read_address(text).url() == url
@@ -86,17 +85,15 @@ def test_text_messages_there_and_back() -> None:
     assert read_text_message(to_json(e.SessionEnded(1.0, 3))) is None
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
-    [
-        "",
-        "[]",
-        '{"welcome": 1}',
-        '{"welcome": {"token": 1}}',
-        '{"type": "OracleDelta"}',
-        '{"type": "OracleDelta", "at": -1, "revision": 1, "text": "x"}',
-        json.dumps({"welcome": "x" * 300_000}),
-    ],
+    "",
+    "[]",
+    '{"welcome": 1}',
+    '{"welcome": {"token": 1}}',
+    '{"type": "OracleDelta"}',
+    '{"type": "OracleDelta", "at": -1, "revision": 1, "text": "x"}',
+    json.dumps({"welcome": "x" * 300_000}),
 )
 def test_other_text_messages_are_refused(text: str) -> None:
     with pytest.raises(ValueError):
@@ -287,26 +284,24 @@ def closed(code: int) -> ConnectionClosedError:
     return ConnectionClosedError(Close(code, ""), None)
 
 
-@pytest.mark.parametrize(
-    ("error", "words"),
-    [
-        (status(401), "wants another key"),
-        (status(403), "refuses connections by this name"),
-        (status(404), "does not speak Moshi's protocol (it answered 404)"),
-        (status(503), "busy with another conversation"),
-        (status(429), "too many connections"),
-        (closed(1013), "busy with another conversation"),
-        (closed(1011), "can't hold a conversation now"),
-        (closed(1008), "does not answer"),
-        (ProxyRefused("socks5://127.0.0.1:1080"), "socks5://127.0.0.1:1080, a proxy of a kind"),
-        (InvalidProxy("ftp://x", "no proxy"), "proxy"),
-        (ssl.SSLCertVerificationError(1, "self-signed"), "can't be trusted"),
-        (ssl.SSLError(1, "WRONG_VERSION_NUMBER"), "ws:// instead of wss://"),
-        (ValueError("it is no Ogg-Opus"), "can't be understood (it is no Ogg-Opus)"),
-        (ConnectionRefusedError(111, "refused"), "does not answer"),
-        (TimeoutError(), "does not answer"),
-        (None, "does not answer"),
-    ],
+@cases(
+    "error, words",
+    (status(401), "wants another key"),
+    (status(403), "refuses connections by this name"),
+    (status(404), "does not speak Moshi's protocol (it answered 404)"),
+    (status(503), "busy with another conversation"),
+    (status(429), "too many connections"),
+    (closed(1013), "busy with another conversation"),
+    (closed(1011), "can't hold a conversation now"),
+    (closed(1008), "does not answer"),
+    (ProxyRefused("socks5://127.0.0.1:1080"), "socks5://127.0.0.1:1080, a proxy of a kind"),
+    (InvalidProxy("ftp://x", "no proxy"), "proxy"),
+    (ssl.SSLCertVerificationError(1, "self-signed"), "can't be trusted"),
+    (ssl.SSLError(1, "WRONG_VERSION_NUMBER"), "ws:// instead of wss://"),
+    (ValueError("it is no Ogg-Opus"), "can't be understood (it is no Ogg-Opus)"),
+    (ConnectionRefusedError(111, "refused"), "does not answer"),
+    (TimeoutError(), "does not answer"),
+    (None, "does not answer"),
 )
 def test_each_failure_has_its_own_sentence(error: Exception | None, words: str) -> None:
     sentence = explain(error, ADDRESS, was_ready=False)

@@ -20,6 +20,7 @@ from app.session.control import UserError
 from app.untrusted.limits import EVENT_LINE
 from tests.support.history import MOON, TEA, hold, kept
 from tests.support.raising import raising
+from tests.support.tables import cases
 from tests.unit.history.corruptions import check
 
 
@@ -49,20 +50,18 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize(
+@cases(
     "statement",
-    [
-        *(f"UPDATE {table} SET {column} = {ODD}" for table, column in map(str.split, PLACES)),
-        "UPDATE conversations SET created = 9e999, changed = 'yesterday', pinned = x'00'",
-        "UPDATE conversations SET setup = '" + "[" * 50_000 + "', title = x'41'",
-        "UPDATE talks SET turns = 'many', backends = '{', opening = 7, began = -9e999, folder = x'00'",
-        "UPDATE talks SET backends = '[1, null, {}]'",
-        f"UPDATE conversations SET key = {ODD} WHERE key = 'a'",
-        "UPDATE talks SET conversation = 'nobody' WHERE id = 1",
-        f"INSERT INTO unwanted VALUES ({ODD}), (x'2F')",
-        "INSERT INTO events SELECT id, 1000, x'FF00' FROM talks",
-        "INSERT INTO events SELECT id, 1000, '" + "[" * 50_000 + "' FROM talks",
-    ],
+    *(f"UPDATE {table} SET {column} = {ODD}" for table, column in map(str.split, PLACES)),
+    "UPDATE conversations SET created = 9e999, changed = 'yesterday', pinned = x'00'",
+    "UPDATE conversations SET setup = '" + "[" * 50_000 + "', title = x'41'",
+    "UPDATE talks SET turns = 'many', backends = '{', opening = 7, began = -9e999, folder = x'00'",
+    "UPDATE talks SET backends = '[1, null, {}]'",
+    f"UPDATE conversations SET key = {ODD} WHERE key = 'a'",
+    "UPDATE talks SET conversation = 'nobody' WHERE id = 1",
+    f"INSERT INTO unwanted VALUES ({ODD}), (x'2F')",
+    "INSERT INTO events SELECT id, 1000, x'FF00' FROM talks",
+    "INSERT INTO events SELECT id, 1000, '" + "[" * 50_000 + "' FROM talks",
     ids=lambda statement: statement[:60],
 )
 async def test_an_odd_row_keeps_nothing_else_from_being_read(statement: str, tmp_path: Path) -> None:
@@ -105,17 +104,15 @@ def _with_last_number(data: bytes) -> bytes:
         return path.read_bytes()
 
 
-@pytest.mark.parametrize(
+@cases(
     "damage",
-    [
-        _with_other_index,
-        lambda data: data[:18] + b"\x8a" + data[19:],
-        lambda data: data[:56] + b"\0\0\0\2" + data[60:],
-        lambda data: data.replace(b"prefix='1 2 3'", b"prdfix='1 2 3'"),
-        lambda data: data.replace(b"REFERENCES conversations (id)", b"REFERENCES conversations (hd)"),
-        lambda data: data.replace(b"INSERT INTO words (rowid, text)", b"INSERT INTO wards (rowid, text)"),
-        _with_last_number,
-    ],
+    _with_other_index,
+    lambda data: data[:18] + b"\x8a" + data[19:],
+    lambda data: data[:56] + b"\0\0\0\2" + data[60:],
+    lambda data: data.replace(b"prefix='1 2 3'", b"prdfix='1 2 3'"),
+    lambda data: data.replace(b"REFERENCES conversations (id)", b"REFERENCES conversations (hd)"),
+    lambda data: data.replace(b"INSERT INTO words (rowid, text)", b"INSERT INTO wards (rowid, text)"),
+    _with_last_number,
     ids=["index", "read-only", "UTF-16", "search index", "reference", "trigger", "counter"],
 )
 async def test_damage_that_sqlite_overlooks_is_found(damage: Callable[[bytes], bytes], tmp_path: Path) -> None:

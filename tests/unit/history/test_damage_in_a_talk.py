@@ -17,6 +17,7 @@ from app.history.packing import pack_lines
 from app.history.store import HistoryStore
 from tests.support.history import MOON, TEA, hold, kept, talk
 from tests.support.raising import raising
+from tests.support.tables import cases
 
 
 def _said(at: float, text: str, turn: int = 1) -> e.TranscriptFinal:
@@ -210,9 +211,7 @@ async def test_an_event_that_can_not_be_stored_holds_up_no_other(tmp_path: Path)
         assert await _words(history, "a") == ["First.", "Last."] and log.talk.lost == 2
 
 
-@pytest.mark.parametrize(
-    "error", [_error(20, sqlite3.IntegrityError), _error(20, sqlite3.DatabaseError), KeyError("x")]
-)
+@cases("error", _error(20, sqlite3.IntegrityError), _error(20, sqlite3.DatabaseError), KeyError("x"))
 async def test_events_wait_out_others_errors(error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writer, "AGAIN_SECONDS", 3600.0)
     async with kept(tmp_path) as history:

@@ -27,6 +27,7 @@ from app.session.recorder import Recorder
 from app.untrusted.limits import Limits
 from tests.support.history import MOON, asked_and_answered, kept, talk
 from tests.support.raising import raising
+from tests.support.tables import cases
 
 RECORDED = ['{"format": "kame-recording", "version": 1}', *(to_json(event) for event in talk(MOON))]
 EVENTS = [json.loads(to_json(event)) for event in talk(MOON)]
@@ -50,33 +51,31 @@ def _with_event(**event: Any) -> dict[str, Any]:
 DEEP = "[" * 200_000 + "]" * 200_000
 
 
-@pytest.mark.parametrize(
-    ("content", "why"),
-    [
-        (b"\xff\xfe\x00", "no text"),
-        (b"{", "no valid JSON"),
-        pytest.param(DEEP.encode(), "nested deeper than 24 levels", id="deep"),
-        (b"[]", "not of the form that is expected"),
-        (b'{"format": ["kame-conversation"]}', "no conversation that KAME"),
-        (document(version=3), "another version"),
-        (document(version=None), "its version makes no sense"),
-        (document(title=7), "title"),
-        (document(created="today"), "date"),
-        (document(talks={}), "talks"),
-        (document(talks=[{"began": None, "events": []}]), "talk 1"),
-        (document(talks=[]), "Nothing was said"),
-        (document(talks=[{"began": 1.0, "events": EVENTS[:1]}]), "Nothing was said"),
-        (document(setup=[]), "how it was held"),
-        (document(setup={"documents": [{"name": "a", "text": 1}]}), "how it was held"),
-        (document(setup={"virus": 1}), "how it was held"),
-        (_with_event(at=1.0), "without a type"),
-        (_with_event(type="UserStarted", at="1", turn=1), "UserStarted with a wrong “at”"),
-        (_with_event(type="UserStarted", at=-1.0, turn=1), "UserStarted at -1.0"),
-        (_with_event(type="UserStarted", at=1.0, turn=2**60), "wrong “turn”"),
-        (_with_event(type="UserStarted", at=1.0), "field missing"),
-        (_with_event(type="UserStarted", at=1.0, turn=1, **{"__class__": "x"}), "wrong “__class__”"),
-        (_with_event(type="UserEnded", at=1.0, turn=1, speech_end=1.0, reason="boredom"), "wrong “reason”"),
-    ],
+@cases(
+    "content, why",
+    (b"\xff\xfe\x00", "no text"),
+    (b"{", "no valid JSON"),
+    pytest.param(DEEP.encode(), "nested deeper than 24 levels", id="deep"),
+    (b"[]", "not of the form that is expected"),
+    (b'{"format": ["kame-conversation"]}', "no conversation that KAME"),
+    (document(version=3), "another version"),
+    (document(version=None), "its version makes no sense"),
+    (document(title=7), "title"),
+    (document(created="today"), "date"),
+    (document(talks={}), "talks"),
+    (document(talks=[{"began": None, "events": []}]), "talk 1"),
+    (document(talks=[]), "Nothing was said"),
+    (document(talks=[{"began": 1.0, "events": EVENTS[:1]}]), "Nothing was said"),
+    (document(setup=[]), "how it was held"),
+    (document(setup={"documents": [{"name": "a", "text": 1}]}), "how it was held"),
+    (document(setup={"virus": 1}), "how it was held"),
+    (_with_event(at=1.0), "without a type"),
+    (_with_event(type="UserStarted", at="1", turn=1), "UserStarted with a wrong “at”"),
+    (_with_event(type="UserStarted", at=-1.0, turn=1), "UserStarted at -1.0"),
+    (_with_event(type="UserStarted", at=1.0, turn=2**60), "wrong “turn”"),
+    (_with_event(type="UserStarted", at=1.0), "field missing"),
+    (_with_event(type="UserStarted", at=1.0, turn=1, **{"__class__": "x"}), "wrong “__class__”"),
+    (_with_event(type="UserEnded", at=1.0, turn=1, speech_end=1.0, reason="boredom"), "wrong “reason”"),
 )
 def test_what_is_no_conversation_is_refused_with_a_sentence(content: Any, why: str, tmp_path: Path) -> None:
     path = tmp_path / "talk.json"

@@ -34,6 +34,7 @@ from app.research.nano.voice_codec import VoiceCodec, load_codec, save_codec
 from app.research.training.kame.report import save_compact, write_pieces
 from app.research.training.nano.start import NANO_LM
 from app.services.frame_bench import run_frame
+from tests.support.tables import cases
 from tests.support.tiny_kame import make_checkpoint, pieces_model
 
 pytestmark = pytest.mark.slow
@@ -170,9 +171,7 @@ def test_what_is_left_is_freed_at_once_also_when_it_was_frozen(folder: Path) -> 
         gc.unfreeze()
 
 
-@pytest.mark.parametrize(
-    "error", [RuntimeError("CUDA error: out of memory\nmore"), ValueError("frames"), OSError(5, "I/O")]
-)
+@cases("error", RuntimeError("CUDA error: out of memory\nmore"), ValueError("frames"), OSError(5, "I/O"))
 def test_whatever_fails_while_loading_is_a_sentence(error: Exception) -> None:
     def models() -> Loaded:
         raise error
@@ -350,15 +349,13 @@ def test_a_shorter_lead_skips_to_the_newest_frame(folder: Path) -> None:
     assert heard == [0, 0, 0, 0, 0, 1, 2, 3, 8, 9, 0, 0]  # and a longer one waits until it has so many frames
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "words"),
-    [
-        ("kame", {}, "needs an NVIDIA graphics card"),
-        ("kame", {"device": "cpu"}, "models get kame"),
-        ("moshi", {"device": "cpu", "weights": Path("nowhere")}, "Moshi's weights are not there in nowhere"),
-        ("kame", {"device": "tpu"}, "no device “tpu”"),
-        ("kame", {"device": "cpu", "precision": "int3"}, "no precision “int3”"),
-    ],
+@cases(
+    "name, options, words",
+    ("kame", {}, "needs an NVIDIA graphics card"),
+    ("kame", {"device": "cpu"}, "models get kame"),
+    ("moshi", {"device": "cpu", "weights": Path("nowhere")}, "Moshi's weights are not there in nowhere"),
+    ("kame", {"device": "tpu"}, "no device “tpu”"),
+    ("kame", {"device": "cpu", "precision": "int3"}, "no precision “int3”"),
 )
 def test_what_a_front_end_lacks_is_said_before_anything_loads(name: str, options: dict, words: str) -> None:
     with pytest.raises(FrontEndError, match=words):

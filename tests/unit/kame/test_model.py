@@ -14,6 +14,7 @@ from moshi.modules.transformer import StreamingMultiheadAttention
 from app.frontend.kame.generator import KameGen
 from app.frontend.kame.model import KameLM, neutral_oracle
 from app.frontend.kame.spoken_words import InnerText
+from tests.support.tables import cases
 from tests.support.tiny_kame import pieces_model
 
 pytestmark = pytest.mark.slow
@@ -117,9 +118,7 @@ def test_a_neutral_oracle_makes_it_moshi_to_the_bit(dtype: torch.dtype, sampling
 
 
 @pytest.mark.parametrize("dtype", PRECISIONS)
-@pytest.mark.parametrize(
-    "guidance", [{}, {"cfg_coef": 2.0, "cfg_is_no_text": True}, {"cfg_coef": 3.0, "cfg_is_masked_until": [4, 4]}]
-)
+@cases("guidance", {}, {"cfg_coef": 2.0, "cfg_is_no_text": True}, {"cfg_coef": 3.0, "cfg_is_masked_until": [4, 4]})
 def test_each_step_takes_one_token_in_order(dtype: torch.dtype, guidance: dict[str, Any]) -> None:
     """Pushes at odd times against a script of what each step must take, fed to Moshi by another way."""
     model = make(dtype)

@@ -8,6 +8,7 @@ import pytest
 from app.models.catalogue import DEFAULTS, Hub, ModelError, catalogue, find_model, models_of
 from app.models.fit import judge, needed_bytes, shape_of
 from app.models.selection import Speed, best_language_model, expected_speed, in_time, keep_speed, load_speeds
+from tests.support.tables import cases
 
 GB = 2**30
 
@@ -60,9 +61,7 @@ def test_a_speed_that_was_measured_counts_more_than_one_that_is_guessed(tmp_path
     assert load_speeds(file) == {}, "what was measured elsewhere tells nothing here"
 
 
-@pytest.mark.parametrize(
-    ("card", "wanted"), [(24, "bf16"), (16, "int8"), (12, "int8"), (8, "int4"), (80, "bf16"), (4, None)]
-)
+@cases("card, wanted", (24, "bf16"), (16, "int8"), (12, "int8"), (8, "int4"), (80, "bf16"), (4, None))
 def test_each_size_of_card_gets_what_fits(card: int, wanted: str | None) -> None:
     fit = judge(int(card * 1e9 * 0.95), "bf16", name="KAME")
     best = fit.plan or (fit.offers[0] if fit.offers else None)

@@ -30,6 +30,7 @@ from app.platform.files import locked
 from app.untrusted.limits import HUB_LISTING, MB
 from tests.support.hub import Hub
 from tests.support.servers import Act, serving, telling, without_end
+from tests.support.tables import cases
 
 FILES = {
     "config.json": None,
@@ -164,9 +165,7 @@ def test_a_file_that_was_altered_since_is_fetched_again(hub, tmp_path: Path) -> 
     assert whole(d.HubDownload(folder, hub=hub.url).fetch_repository("SakanaAI/kame"))
 
 
-@pytest.mark.parametrize(
-    ("status", "words"), [(401, "Accept its terms"), (403, "HF_TOKEN"), (404, "any more"), (503, "503")]
-)
+@cases("status, words", (401, "Accept its terms"), (403, "HF_TOKEN"), (404, "any more"), (503, "503"))
 def test_a_refusal_is_a_sentence(hub, tmp_path: Path, status: int, words: str) -> None:
     hub.refuse = status
     with pytest.raises(ModelError, match=words):

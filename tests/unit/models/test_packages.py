@@ -13,6 +13,7 @@ from app.models.catalogue import DownloadCancelled, Model, ModelError, ModelFile
 from app.models.store import get_model
 from app.models.transfer import Progress
 from app.platform.files import locked
+from tests.support.tables import cases
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the fake package tool is a shell script")
 FAKE_UV = """#!/bin/sh
@@ -83,13 +84,11 @@ def test_the_next_try_goes_on_from_what_came(fetched: Path, tmp_path: Path, monk
     assert (fetched / "big" / "big.gguf").read_bytes() == WHOLE
 
 
-@pytest.mark.parametrize(
-    ("said", "words"),
-    [
-        ("error: Hash mismatch for big-part1", "not the one that this version of the app was tested with"),
-        ("No space left on device", "disk ran full"),
-        ("dns error", "Check the network"),
-    ],
+@cases(
+    "said, words",
+    ("error: Hash mismatch for big-part1", "not the one that this version of the app was tested with"),
+    ("No space left on device", "disk ran full"),
+    ("dns error", "Check the network"),
 )
 def test_the_tools_words_are_a_sentence(fetched: Path, monkeypatch: pytest.MonkeyPatch, said: str, words: str) -> None:
     monkeypatch.setenv("UV_FAKE_FAILS_AT", "big-part1")

@@ -16,6 +16,7 @@ from installation import checks, stamp, steps, system_parts
 from installation.steps import Steps, Stopped
 from tests.support.child import run_python
 from tests.support.raising import raising
+from tests.support.tables import cases
 from tests.unit.packaging.fakes import ROOT, fake_python, posix_only, program, stamp_of
 
 
@@ -156,12 +157,10 @@ def test_what_was_left_out_is_named_and_fails_in_continuous_integration_alone(pr
 
 
 @posix_only
-@pytest.mark.parametrize(
-    ("words", "locks", "ran"),
-    [
-        (["-k", "x"], ["dev.txt", "models.txt", "models-dev.txt"], "pytest --short -k x"),
-        (["--all", "-k", "x"], ["dev.txt", "gpu.txt", "models.txt", "models-dev.txt"], "pytest -k x"),
-    ],
+@cases(
+    "words, locks, ran",
+    (["-k", "x"], ["dev.txt", "models.txt", "models-dev.txt"], "pytest --short -k x"),
+    (["--all", "-k", "x"], ["dev.txt", "gpu.txt", "models.txt", "models-dev.txt"], "pytest -k x"),
 )
 def test_the_command_test_installs_what_its_tests_need(machine, monkeypatch, capfd, words, locks, ran):
     monkeypatch.setattr(steps.signal, "signal", lambda *_: None)
@@ -186,13 +185,11 @@ def test_the_app_gets_its_arguments_its_folder_and_a_clean_environment(project, 
     assert done.returncode == 7
 
 
-@pytest.mark.parametrize(
-    ("number", "happened", "todo"),
-    [
-        (errno.ENOSPC, "The disk is full", "Make room (the app takes"),
-        (errno.EROFS, "This user may not write everywhere in", "copy the project to a folder of your own"),
-        (errno.EIO, "The set-up stopped", "run the same command again"),
-    ],
+@cases(
+    "number, happened, todo",
+    (errno.ENOSPC, "The disk is full", "Make room (the app takes"),
+    (errno.EROFS, "This user may not write everywhere in", "copy the project to a folder of your own"),
+    (errno.EIO, "The set-up stopped", "run the same command again"),
 )
 def test_what_the_system_refuses_is_a_sentence(monkeypatch, capsys, tmp_path, number, happened, todo):
     monkeypatch.setattr(bootstrap, "prepare", raising(OSError(number, os.strerror(number))))

@@ -20,6 +20,7 @@ from building.source import BuildError, Source, read_source
 from building.tools import uv_files
 from building.wheels import Target
 from installation.system_parts import MODEL_PARTS, SOUND_PARTS, WINDOW_PARTS, package_names
+from tests.support.tables import cases
 from tests.unit.packaging.builds import UV, build, git, make_repository
 from tests.unit.packaging.fakes import program
 
@@ -209,9 +210,7 @@ def test_the_bill_lists_every_locked_package_with_its_hashes_and_licence(source)
     assert ("pytest", "8.4.2") not in hashes and "av" not in {name for name, _ in hashes}
 
 
-@pytest.mark.parametrize(
-    ("shipped", "numpy"), [({"numpy": "ab" * 32}, "part of the installation"), ({}, "fetched when the app")]
-)
+@cases("shipped, numpy", ({"numpy": "ab" * 32}, "part of the installation"), ({}, "fetched when the app"))
 def test_the_bill_distinguishes_shipped_and_downloaded_parts(source, shipped, numpy):
     components = json.loads(bill_of_materials(source, "any", shipped=shipped))["components"]
     comes = {each["name"]: each["properties"][0]["value"] for each in components}

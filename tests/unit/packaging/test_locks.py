@@ -11,6 +11,7 @@ from packaging.utils import canonicalize_name
 
 import licences
 from building.bom import LICENCE, tables
+from tests.support.tables import cases
 from tests.unit.packaging.fakes import LOCKS, ROOT, names_in
 
 
@@ -32,14 +33,12 @@ def test_every_pin_has_hashes_and_no_lock_names_a_place(path):
         assert ("--hash=sha256:" in entry) != unproven, entry
 
 
-@pytest.mark.parametrize(
-    ("lock", "groups"),
-    [
-        ("app.txt", ["", "embedded"]),
-        ("dev.txt", ["", "embedded", "dev"]),
-        ("card.txt", ["", "embedded", "gpu"]),
-        ("gpu.txt", ["", "embedded", "dev", "gpu"]),
-    ],
+@cases(
+    "lock, groups",
+    ("app.txt", ["", "embedded"]),
+    ("dev.txt", ["", "embedded", "dev"]),
+    ("card.txt", ["", "embedded", "gpu"]),
+    ("gpu.txt", ["", "embedded", "dev", "gpu"]),
 )
 def test_the_projects_own_dependencies_are_in_the_locks(lock, groups):
     pinned = licences.pins(lock)

@@ -10,6 +10,7 @@ import pytest
 from installation import card, preparation, problems, stamp
 from installation.places import Places
 from installation.steps import Setup, Steps
+from tests.support.tables import cases
 from tests.unit.packaging.fakes import LOCKS, posix_only, prepare, ready
 
 
@@ -117,17 +118,15 @@ def test_a_failed_install_says_what_to_do_and_leaves_no_stamp(machine, monkeypat
 
 
 @posix_only
-@pytest.mark.parametrize(
-    ("printed", "meaning"),
-    [
-        ("error: No space left on device (os error 28)", "The disk is full."),
-        ("error: Disk quota exceeded (os error 122)", "The disk is full."),
-        ("Hash mismatch for `x==1`\n" + "sha256:0\n" * 40, "cut off or changed on its way"),
-        ("invalid peer certificate: UnknownIssuer", "none that this system trusts"),
-        ("x has no wheels with a matching Python ABI tag", "no ready-made package"),
-        ("Permission denied (os error 13)", "could not be written"),
-        ("something new", "the last lines above"),
-    ],
+@cases(
+    "printed, meaning",
+    ("error: No space left on device (os error 28)", "The disk is full."),
+    ("error: Disk quota exceeded (os error 122)", "The disk is full."),
+    ("Hash mismatch for `x==1`\n" + "sha256:0\n" * 40, "cut off or changed on its way"),
+    ("invalid peer certificate: UnknownIssuer", "none that this system trusts"),
+    ("x has no wheels with a matching Python ABI tag", "no ready-made package"),
+    ("Permission denied (os error 13)", "could not be written"),
+    ("something new", "the last lines above"),
 )
 def test_a_tools_failure_becomes_sentences(tmp_path, printed, meaning):
     problem = problems.problem_of("Installing", problems.ToolFailed(["uv"], 1, printed), tmp_path / "log")

@@ -11,6 +11,7 @@ import pytest
 
 from building.selfextract import build_run
 from building.source import File, Source
+from tests.support.tables import cases
 from tests.unit.packaging.builds import UV
 from tests.unit.packaging.fakes import ROOT, program
 
@@ -289,9 +290,7 @@ def test_on_a_terminal_it_offers_to_start(installer, user):
     assert user.command.exists()
 
 
-@pytest.mark.parametrize(
-    ("option", "why"), [("--uninstall", "No KAME Desktop was found"), ("--nonsense", "--target FOLDER")]
-)
+@cases("option, why", ("--uninstall", "No KAME Desktop was found"), ("--nonsense", "--target FOLDER"))
 def test_what_can_not_be_done_is_told_and_installs_nothing(installer, user, option, why):
     done = user.run("sh", installer, option)
     assert done.returncode == 2 and why in done.stderr

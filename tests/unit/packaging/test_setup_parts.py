@@ -11,6 +11,7 @@ from installation.exclusion import lock_file, only_one
 from installation.places import Places
 from installation.steps import Steps
 from tests.support.raising import raising
+from tests.support.tables import cases
 from tests.unit.packaging.fakes import fake_python, posix_only, program, ready, stamp_of
 
 
@@ -19,14 +20,12 @@ def versions(found) -> list[str]:
 
 
 @posix_only
-@pytest.mark.parametrize(
+@cases(
     "script",
-    [
-        "echo 'pyenv: python3.12: command not found' >&2; exit 127",
-        "head -c 300 /dev/urandom",
-        "echo kame-python three.twelve 64 1 1 /x",
-        'echo "kame-python 3.12.1 64 1 1 /x"; exit 1',
-    ],
+    "echo 'pyenv: python3.12: command not found' >&2; exit 127",
+    "head -c 300 /dev/urandom",
+    "echo kame-python three.twelve 64 1 1 /x",
+    'echo "kame-python 3.12.1 64 1 1 /x"; exit 1',
 )
 def test_a_candidate_that_is_no_python_is_passed_over(tmp_path, script):
     broken = program(tmp_path / "python3.12", script)
@@ -160,13 +159,11 @@ def test_without_rights_the_user_is_told_what_to_type(monkeypatch, tmp_path):
 
 
 @posix_only
-@pytest.mark.parametrize(
-    ("fails", "calls"),
-    [
-        ("none", ["update", "install"]),
-        ("first-update", ["update", "update", "install"]),
-        ("first-install", ["update", "install", "update", "install"]),
-    ],
+@cases(
+    "fails, calls",
+    ("none", ["update", "install"]),
+    ("first-update", ["update", "update", "install"]),
+    ("first-install", ["update", "install", "update", "install"]),
 )
 def test_debians_packages_are_tried_again_once(monkeypatch, tmp_path, fails, calls):
     log = tmp_path / "apt"

@@ -13,6 +13,7 @@ from installation.locks import for_card
 from installation.places import InstalledPlaces
 from installation.provision import Fetching
 from installation.steps import Steps
+from tests.support.tables import cases
 from tests.unit.packaging.fakes import LOCKS, ROOT
 
 ADA, BLACKWELL = Card("Ada", 12 << 30, 11 << 30, (8, 9)), Card("Blackwell", 16 << 30, 15 << 30, (12, 0))
@@ -30,15 +31,13 @@ def linux(monkeypatch):
         monkeypatch.setattr(module, "WINDOWS", False)
 
 
-@pytest.mark.parametrize(
-    ("driver", "backend"),
-    [
-        (Driver("580", (13, 0), (ADA,)), "cu128"),
-        (Driver("571", (12, 8), (BLACKWELL,)), "cu128"),
-        (Driver("552", (12, 4), (ADA,)), "cu126"),
-        (Driver("552", (12, 4), (ADA, BLACKWELL)), "cu128"),
-        (Driver("552", (), (ADA,)), "cu128"),
-    ],
+@cases(
+    "driver, backend",
+    (Driver("580", (13, 0), (ADA,)), "cu128"),
+    (Driver("571", (12, 8), (BLACKWELL,)), "cu128"),
+    (Driver("552", (12, 4), (ADA,)), "cu126"),
+    (Driver("552", (12, 4), (ADA, BLACKWELL)), "cu128"),
+    (Driver("552", (), (ADA,)), "cu128"),
 )
 def test_on_windows_it_follows_driver_and_card(windows, driver, backend):
     assert choose_build(LOCKS, driver).backend == backend

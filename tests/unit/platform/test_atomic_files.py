@@ -13,6 +13,7 @@ from app.backend.base import BackendError
 from app.backend.embedded_models import model_file
 from app.platform import files
 from app.platform.files import delete_file, is_device, is_local_file, move_file, write_json
+from tests.support.tables import cases
 
 
 def test_it_is_written_with_its_folder_and_read_back(tmp_path: Path) -> None:
@@ -80,23 +81,21 @@ def test_files(name: str) -> None:
     assert not is_device(name)
 
 
-@pytest.mark.parametrize(
+@cases(
     "path",
-    [
-        "\\\\evil.example\\share\\m.gguf",
-        "//evil.example/share/m.gguf",
-        "\\/evil.example/share/m.gguf",
-        "\\\\?\\UNC\\evil.example\\share\\m.gguf",
-        "\\\\.\\pipe\\m.gguf",
-        "CON",
-        "nul.gguf",
-        "C:\\models\\COM1.gguf",
-        "/dev/zero",
-        "/dev/null",
-        "m\0.gguf",
-        "",
-        ".",
-    ],
+    "\\\\evil.example\\share\\m.gguf",
+    "//evil.example/share/m.gguf",
+    "\\/evil.example/share/m.gguf",
+    "\\\\?\\UNC\\evil.example\\share\\m.gguf",
+    "\\\\.\\pipe\\m.gguf",
+    "CON",
+    "nul.gguf",
+    "C:\\models\\COM1.gguf",
+    "/dev/zero",
+    "/dev/null",
+    "m\0.gguf",
+    "",
+    ".",
 )
 def test_what_is_no_file_here_is_no_model(path: str) -> None:
     assert not is_local_file(path)

@@ -11,6 +11,7 @@ import pytest
 from app.platform.display import window_obstacle
 from tests.support.child import run_python
 from tests.support.parts import need
+from tests.support.tables import cases
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere there is always a screen")
 VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE", "QT_QPA_PLATFORM")
@@ -36,13 +37,11 @@ def test_the_demo_without_a_screen_says_so_in_its_document() -> None:
     assert "There is no screen" in json.loads(ended.stdout)["error"]
 
 
-@pytest.mark.parametrize(
-    ("variables", "named"),
-    [
-        ({"DISPLAY": ":9999"}, "“:9999”, which the variable DISPLAY names"),
-        ({"WAYLAND_DISPLAY": "wayland-99"}, "“wayland-99”, which the variable WAYLAND_DISPLAY names"),
-        ({"QT_QPA_PLATFORM": "paper"}, "QT_QPA_PLATFORM asks for “paper”"),
-    ],
+@cases(
+    "variables, named",
+    ({"DISPLAY": ":9999"}, "“:9999”, which the variable DISPLAY names"),
+    ({"WAYLAND_DISPLAY": "wayland-99"}, "“wayland-99”, which the variable WAYLAND_DISPLAY names"),
+    ({"QT_QPA_PLATFORM": "paper"}, "QT_QPA_PLATFORM asks for “paper”"),
 )
 def test_a_screen_that_can_not_be_opened_is_named(variables: dict[str, str], named: str) -> None:
     sentence = window_obstacle(variables)

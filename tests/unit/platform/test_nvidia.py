@@ -9,6 +9,7 @@ import pytest
 from app.platform import nvidia
 from tests.support.child import run_python
 from tests.support.driver import GTX_1080, GTX_1650, RTX_4070, make_driver
+from tests.support.tables import cases
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a library and scripts for Linux stand in")
 ROOT = Path(nvidia.__file__).resolve().parents[2]
@@ -46,19 +47,17 @@ def test_a_large_card_that_is_too_old_hides_no_smaller_one(library: str, monkeyp
     assert best is not None and (best.name, best.uuid) == ("NVIDIA GeForce RTX 4070", "GPU-1")
 
 
-@pytest.mark.parametrize(
-    ("variables", "words"),
-    [
-        ({"NVML_FAKE_CARDS": GTX_1080}, "The card NVIDIA GeForce GTX 1080 is too old"),
-        ({"NVML_FAKE_CARDS": GTX_1650}, "has 4 GB of memory: KAME needs 8 GB"),
-        (
-            {"NVML_FAKE_CARDS": RTX_4070, "NVML_FAKE_CUDA": "11040", "NVML_FAKE_DRIVER": "470.239"},
-            "The NVIDIA driver 470.239 is too old",
-        ),
-        ({"NVML_FAKE_CODE": "9"}, "is installed but does not run"),
-        ({"NVML_FAKE_CODE": "18"}, "works again after a restart"),
-        ({"NVML_FAKE_CODE": "15"}, "does not answer"),
-    ],
+@cases(
+    "variables, words",
+    ({"NVML_FAKE_CARDS": GTX_1080}, "The card NVIDIA GeForce GTX 1080 is too old"),
+    ({"NVML_FAKE_CARDS": GTX_1650}, "has 4 GB of memory: KAME needs 8 GB"),
+    (
+        {"NVML_FAKE_CARDS": RTX_4070, "NVML_FAKE_CUDA": "11040", "NVML_FAKE_DRIVER": "470.239"},
+        "The NVIDIA driver 470.239 is too old",
+    ),
+    ({"NVML_FAKE_CODE": "9"}, "is installed but does not run"),
+    ({"NVML_FAKE_CODE": "18"}, "works again after a restart"),
+    ({"NVML_FAKE_CODE": "15"}, "does not answer"),
 )
 def test_what_keeps_a_card_from_being_used_is_a_sentence(
     variables: dict[str, str], words: str, library: str, monkeypatch: pytest.MonkeyPatch

@@ -12,6 +12,7 @@ from app.platform import standard_streams
 from app.platform.children import child_environment, quiet_child, start_lasting
 from app.platform.cpp_runtime import add_cpp_runtime
 from tests.support.child import run_python
+from tests.support.tables import cases
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -47,9 +48,7 @@ def test_missing_streams_are_replaced(tmp_path: Path) -> None:
     assert json.loads(report.read_text("utf-8")) == [[True, True, True], ["", "", False, False], True]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code"), [(["--help"], 0), (["replay", "nowhere", "--json"], 2), (["--no-option"], 2)]
-)
+@cases("arguments, code", (["--help"], 0), (["replay", "nowhere", "--json"], 2), (["--no-option"], 2))
 def test_commands_run_without_streams(arguments: list[str], code: int) -> None:
     assert _without_streams("-m", "app", *arguments) == code
 

@@ -18,6 +18,7 @@ from app.server.admission import (
     refusal,
 )
 from app.server.served_talk import MOST_CHARS, MOST_EVENTS, EventLog
+from tests.support.tables import cases
 
 LOCAL = {"Host": "127.0.0.1:8998"}
 
@@ -27,39 +28,35 @@ def refused(target: str, headers: Mapping[str, str], key: str = "") -> int:
     return found.status if found is not None else 0
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        (LOCAL, 0),
-        ({"Host": "localhost:8998"}, 0),
-        ({"Host": "[::1]:8998"}, 0),
-        ({**LOCAL, "Origin": "http://localhost:3000"}, 0),
-        ({**LOCAL, "Origin": "https://example.org"}, 403),  # a page that a browser of this machine shows
-        ({**LOCAL, "Origin": "null"}, 403),
-        *(({**LOCAL, name: "203.0.113.9"}, 403) for name in FORWARDED),  # a proxy in front of it
-        ({"Host": "rebound.example.org:8998"}, 403),  # a name that was made to lead to loopback
-        ({}, 403),
-        ({"Host": "[::"}, 403),
-    ],
+@cases(
+    "headers, status",
+    (LOCAL, 0),
+    ({"Host": "localhost:8998"}, 0),
+    ({"Host": "[::1]:8998"}, 0),
+    ({**LOCAL, "Origin": "http://localhost:3000"}, 0),
+    ({**LOCAL, "Origin": "https://example.org"}, 403),  # a page that a browser of this machine shows
+    ({**LOCAL, "Origin": "null"}, 403),
+    *(({**LOCAL, name: "203.0.113.9"}, 403) for name in FORWARDED),  # a proxy in front of it
+    ({"Host": "rebound.example.org:8998"}, 403),  # a name that was made to lead to loopback
+    ({}, 403),
+    ({"Host": "[::"}, 403),
 )
 def test_without_a_key_only_this_machine_may_talk(headers: dict[str, str], status: int) -> None:
     assert refused("/api/chat", headers) == status
 
 
-@pytest.mark.parametrize(
-    ("target", "authorization", "status"),
-    [
-        ("/api/chat", "Bearer the-key", 0),
-        ("/api/chat?key=the-key", "", 0),
-        ("/api/chat", "bearer the-key", 0),
-        ("/api/chat", "Bearer another", 401),
-        ("/api/chat", "Basic the-key", 401),
-        ("/api/chat?key=", "", 401),
-        ("/api/chat", "", 401),
-        ("/api/chat?key=\udcff", "", 401),
-        ("/other?key=the-key", "", 404),
-        ("//[/api/chat", "", 404),
-    ],
+@cases(
+    "target, authorization, status",
+    ("/api/chat", "Bearer the-key", 0),
+    ("/api/chat?key=the-key", "", 0),
+    ("/api/chat", "bearer the-key", 0),
+    ("/api/chat", "Bearer another", 401),
+    ("/api/chat", "Basic the-key", 401),
+    ("/api/chat?key=", "", 401),
+    ("/api/chat", "", 401),
+    ("/api/chat?key=\udcff", "", 401),
+    ("/other?key=the-key", "", 404),
+    ("//[/api/chat", "", 404),
 )
 def test_with_a_key_who_gives_it_may_talk_from_anywhere(target: str, authorization: str, status: int) -> None:
     headers = {"Host": "den.example.org", "Origin": "https://example.org", "Authorization": authorization}

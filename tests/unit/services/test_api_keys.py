@@ -13,6 +13,7 @@ from keyring.backends import chainer, fail, null
 
 from app.services.api_keys import Forgotten, KeyRefused, KeyStore, clean_key, system_keyring
 from tests.support.leaks import SECRET, all_logs, places_with, texts_of
+from tests.support.tables import cases
 
 
 class Ring:
@@ -94,15 +95,13 @@ def test_forgetting_takes_all_that_is_the_apps_to_take() -> None:
     assert store(ring).forget(["A"]) == Forgotten(False, "keyring")
 
 
-@pytest.mark.parametrize(
-    ("error", "words"),
-    [
-        (keyring.errors.NoKeyringError(SECRET), "no keyring that is running"),
-        (keyring.errors.KeyringLocked(SECRET), "locked"),
-        (keyring.errors.PasswordSetError(SECRET), "failed (PasswordSetError)"),
-        (OSError(1783, SECRET), "failed (OSError)"),
-        (SystemExit(SECRET), "failed (SystemExit)"),
-    ],
+@cases(
+    "error, words",
+    (keyring.errors.NoKeyringError(SECRET), "no keyring that is running"),
+    (keyring.errors.KeyringLocked(SECRET), "locked"),
+    (keyring.errors.PasswordSetError(SECRET), "failed (PasswordSetError)"),
+    (OSError(1783, SECRET), "failed (OSError)"),
+    (SystemExit(SECRET), "failed (SystemExit)"),
 )
 def test_a_keyring_that_fails_is_a_sentence_and_memory(error: BaseException, words: str) -> None:
     ring = Ring()
@@ -180,19 +179,17 @@ def test_what_a_paste_brings_along_is_taken_off(pasted: str) -> None:
     assert clean_key(pasted) == SECRET
 
 
-@pytest.mark.parametrize(
-    ("pasted", "words"),
-    [
-        ("", "is empty"),
-        ('""', "is empty"),
-        (f"{SECRET}\n{SECRET}", "line ends"),
-        (f"{SECRET} {SECRET}", "blanks"),
-        (f"\x16{SECRET}", "right click"),
-        (f"{SECRET}\x00", "control"),
-        (f"{SECRET}—{SECRET}", "formatted"),
-        (f"{SECRET[:4]}\u200b{SECRET[4:]}{SECRET}", "formatted"),
-        ("•" * 20, "formatted"),
-    ],
+@cases(
+    "pasted, words",
+    ("", "is empty"),
+    ('""', "is empty"),
+    (f"{SECRET}\n{SECRET}", "line ends"),
+    (f"{SECRET} {SECRET}", "blanks"),
+    (f"\x16{SECRET}", "right click"),
+    (f"{SECRET}\x00", "control"),
+    (f"{SECRET}—{SECRET}", "formatted"),
+    (f"{SECRET[:4]}\u200b{SECRET[4:]}{SECRET}", "formatted"),
+    ("•" * 20, "formatted"),
 )
 def test_what_can_be_no_key_is_refused_without_quoting_it(pasted: str, words: str) -> None:
     ring = Ring()

@@ -12,6 +12,7 @@ from app.services.asking_service import AskingService
 from app.services.sound_service import RECOGNISER_RATE, _recogniser
 from app.session.control import UserError
 from app.tts.voices import make_voice
+from tests.support.tables import cases
 
 QUESTIONS = (
     "What is the capital of Sweden?",
@@ -39,9 +40,7 @@ def _kept() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize(
-    "question", [QUESTIONS[0], *(pytest.param(question, marks=pytest.mark.slow) for question in QUESTIONS[1:])]
-)
+@cases("question", QUESTIONS[0], *(pytest.param(question, marks=pytest.mark.slow) for question in QUESTIONS[1:]))
 async def test_every_question_of_the_welcome_is_understood(question: str) -> None:
     asked = await AskingService().speak(question, "en")
     with make_voice() as own:

@@ -20,6 +20,7 @@ from app.session.control import BackendChoice, UserError
 from tests.support.leaks import SECRET, all_logs, places_with, quoting_peer, texts_of
 from tests.support.raising import raising
 from tests.support.servers import Script, closed_port_url, peer
+from tests.support.tables import cases
 from tests.unit.services.test_api_keys import Ring
 
 
@@ -278,9 +279,7 @@ async def test_a_key_for_what_takes_none_and_one_that_is_none_are_sentences() ->
     assert raised.value.__context__ is None and not places_with(SECRET, texts=texts_of(raised.value))
 
 
-@pytest.mark.parametrize(
-    ("provider", "status"), [("openai", 400), ("openai", 401), ("openai", 429), ("anthropic", 403), ("google", 400)]
-)
+@cases("provider, status", ("openai", 400), ("openai", 401), ("openai", 429), ("anthropic", 403), ("google", 400))
 async def test_a_server_that_quotes_the_key_makes_nobody_else_quote_it(provider: str, status: int, cloud: Any) -> None:
     place, told = Place(), []
     with all_logs() as logs, quoting_peer(status) as (url, seen):

@@ -11,6 +11,7 @@ from app.platform.installation import completing_command, installed
 from app.services import doctor
 from app.services.bill_of_materials import Part, read_bill
 from app.services.graphics_service import GraphicsOffer, GraphicsService
+from tests.support.tables import cases
 
 
 def test_parts_are_read_by_name_with_the_words_of_their_licences(tmp_path: Path) -> None:
@@ -58,13 +59,11 @@ def test_a_checkout_is_known_by_its_project_file() -> None:
     assert completing_command() == "python3 packaging/bootstrap.py setup"
 
 
-@pytest.mark.parametrize(
-    ("written", "kind", "command"),
-    [
-        ('{"kind": "deb", "version": "1.2.3", "commit": "abc"}', "deb", "kame-desktop repair"),
-        (None, "wheel", "kame-desktop models get default"),
-        ("broken", "wheel", "kame-desktop models get default"),
-    ],
+@cases(
+    "written, kind, command",
+    ('{"kind": "deb", "version": "1.2.3", "commit": "abc"}', "deb", "kame-desktop repair"),
+    (None, "wheel", "kame-desktop models get default"),
+    ("broken", "wheel", "kame-desktop models get default"),
 )
 def test_other_installations_name_other_commands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str | None, kind: str, command: str
@@ -80,15 +79,13 @@ def test_other_installations_name_other_commands(
         installed.cache_clear()
 
 
-@pytest.mark.parametrize(
-    ("offer", "words"),
-    [
-        (
-            GraphicsOffer("offered", "It is for another card.", command="card install"),
-            "It is for another card. “card install” installs it.",
-        ),
-        (None, "torch is here, but sees no card. Install NVIDIA's newest driver and restart the machine."),
-    ],
+@cases(
+    "offer, words",
+    (
+        GraphicsOffer("offered", "It is for another card.", command="card install"),
+        "It is for another card. “card install” installs it.",
+    ),
+    (None, "torch is here, but sees no card. Install NVIDIA's newest driver and restart the machine."),
 )
 def test_a_card_that_torch_does_not_see_gets_advice_that_helps(
     offer: GraphicsOffer | None, words: str, monkeypatch: pytest.MonkeyPatch

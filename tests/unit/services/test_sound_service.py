@@ -27,6 +27,7 @@ from tests.support.raising import raising
 from tests.support.scripted import ScriptedVoice
 from tests.support.served import until
 from tests.support.sounds import question, room
+from tests.support.tables import cases
 
 WORDS = "What assumptions have you made in your response? Are they valid?"
 
@@ -153,19 +154,17 @@ async def test_a_question_is_understood_measured_and_ends_the_test_itself() -> N
     assert place.source.open == 0 and place.source.dropped == 1 and place.asked == [None]
 
 
-@pytest.mark.parametrize(
-    ("sound", "verdict", "understood"),
-    [
-        (spoken(-34), "quiet", True),
-        (spoken(-56, noise_dbfs=-95), "quiet", True),
-        (spoken(14), "clipped", True),
-        (spoken(noise_dbfs=-32.4), "noisy", True),
-        (np.zeros(4 * SAMPLE_RATE, np.float32), "silent", False),
-        (np.full(4 * SAMPLE_RATE, 0.02, np.float32), "silent", False),
-        (room(4.0, dbfs=-90), "silent", False),
-        (room(4.0, dbfs=-60), "no speech", False),
-        (room(4.0, dbfs=-25), "noisy", False),
-    ],
+@cases(
+    "sound, verdict, understood",
+    (spoken(-34), "quiet", True),
+    (spoken(-56, noise_dbfs=-95), "quiet", True),
+    (spoken(14), "clipped", True),
+    (spoken(noise_dbfs=-32.4), "noisy", True),
+    (np.zeros(4 * SAMPLE_RATE, np.float32), "silent", False),
+    (np.full(4 * SAMPLE_RATE, 0.02, np.float32), "silent", False),
+    (room(4.0, dbfs=-90), "silent", False),
+    (room(4.0, dbfs=-60), "no speech", False),
+    (room(4.0, dbfs=-25), "noisy", False),
     ids="quiet,very-quiet,too-loud,in-noise,zeros,constant,muted,empty-room,loud-noise".split(","),
 )
 async def test_what_is_wrong_is_told(sound: np.ndarray, verdict: str, understood: bool) -> None:

@@ -15,6 +15,7 @@ from app.services.updates import DAY_SECONDS, UpdateAnswer, UpdateService, built
 from app.session.control import UserError
 from app.untrusted.limits import UPDATE_FEED
 from tests.support.servers import QuietHandler, running
+from tests.support.tables import cases
 
 PAGE = "https://example.org/kame/0.2.0"
 
@@ -172,19 +173,17 @@ async def test_a_server_that_nobody_vouches_for_or_that_is_not_there_is_told(fee
         assert "can't be reached" in await refused(one)
 
 
-@pytest.mark.parametrize(
+@cases(
     "body",
-    [
-        b"<html>",
-        pytest.param(b"[" * 50_000, id="deep"),
-        b'{"version": "0.2.0"}',
-        b'{"version": "newest", "page": "https://example.org"}',
-        b'{"version": "' + b"1" * 61 + b'", "page": "https://example.org"}',
-        b'{"version": "0.2.0", "page": "http://example.org"}',
-        b'{"version": "0.2.0", "page": "https://ann@example.org"}',
-        b'{"version": "0.2.0", "page": "https://example.org/ --flag"}',
-        b'\xff\xfe{"version": "0.2.0"}',
-    ],
+    b"<html>",
+    pytest.param(b"[" * 50_000, id="deep"),
+    b'{"version": "0.2.0"}',
+    b'{"version": "newest", "page": "https://example.org"}',
+    b'{"version": "' + b"1" * 61 + b'", "page": "https://example.org"}',
+    b'{"version": "0.2.0", "page": "http://example.org"}',
+    b'{"version": "0.2.0", "page": "https://ann@example.org"}',
+    b'{"version": "0.2.0", "page": "https://example.org/ --flag"}',
+    b'\xff\xfe{"version": "0.2.0"}',
 )
 async def test_an_answer_that_makes_no_sense_opens_nothing(feed: Feed, tmp_path: Path, body: bytes) -> None:
     feed.answers["/feed"] = (200, {}, body)

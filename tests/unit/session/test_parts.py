@@ -26,6 +26,7 @@ from app.stt.silero import SileroVoiceActivity
 from app.stt.streaming import SoundBuffer
 from tests.conftest import Faults
 from tests.support.child import run_python
+from tests.support.tables import cases
 
 STEPS = 90
 
@@ -192,17 +193,15 @@ def test_what_was_lost_is_reported_once() -> None:
     assert gaps(lambda number: after(100, 0.5)(number) + after(200, 0.25)(number)) == [6, 3]
 
 
-@pytest.mark.parametrize(
+@cases(
     "lag",
-    [
-        lambda number: 0.0,
-        lambda number: 0.02 * (number % 3),
-        after(100, 0.079),
-        lambda number: 0.9 if number % 10 == 0 else 0.0,
-        lambda number: max(0.0, 0.9 - 0.08 * (number - 100)) if number >= 100 else 0.0,
-        lambda number: number * FRAME_SECONDS * 0.0005,
-        after(0, 5.0),
-    ],
+    lambda number: 0.0,
+    lambda number: 0.02 * (number % 3),
+    after(100, 0.079),
+    lambda number: 0.9 if number % 10 == 0 else 0.0,
+    lambda number: max(0.0, 0.9 - 0.08 * (number - 100)) if number >= 100 else 0.0,
+    lambda number: number * FRAME_SECONDS * 0.0005,
+    after(0, 5.0),
     ids=["even", "uneven", "less than a frame", "held up", "catches up", "another clock", "late from the first"],
 )
 def test_what_is_only_late_is_not(lag: Callable[[int], float]) -> None:

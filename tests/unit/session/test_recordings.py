@@ -24,6 +24,7 @@ from app.session.recorder import Recorder
 from app.untrusted.limits import EVENT_LINE
 from tests.support.history import MOON, talk
 from tests.support.raising import raising
+from tests.support.tables import cases
 
 HEAD = '{"format": "kame-recording", "version": 1}'
 LINES = [HEAD, *(to_json(event) for event in talk(MOON))]
@@ -112,21 +113,19 @@ def test_the_advice_fits_what_is_wrong_with_the_folder(tmp_path: Path) -> None:
         Replay(tmp_path)
 
 
-@pytest.mark.parametrize(
+@cases(
     "line",
-    [
-        '{"type":"UserStarted","at":"1","turn":1}',
-        '{"type":"UserStarted","at":NaN,"turn":1}',
-        '{"type":"UserStarted","at":1e999,"turn":1}',
-        '{"type":"UserStarted","at":1,"turn":[]}',
-        '{"type":["UserStarted"],"at":1,"turn":1}',
-        '{"type":"OracleHandedOver","at":1,"revision":{},"of":1}',
-        '{"type":"ToolCalled","at":1,"revision":1,"name":null,"arguments":7}',
-        "[" * 100_000,
-        '{"a":' * 100_000,
-        '"' + "x" * 2_000_000 + '"',
-        '{"type":"UserStarted","at":1,"turn":' + "9" * 5000 + "}",
-    ],
+    '{"type":"UserStarted","at":"1","turn":1}',
+    '{"type":"UserStarted","at":NaN,"turn":1}',
+    '{"type":"UserStarted","at":1e999,"turn":1}',
+    '{"type":"UserStarted","at":1,"turn":[]}',
+    '{"type":["UserStarted"],"at":1,"turn":1}',
+    '{"type":"OracleHandedOver","at":1,"revision":{},"of":1}',
+    '{"type":"ToolCalled","at":1,"revision":1,"name":null,"arguments":7}',
+    "[" * 100_000,
+    '{"a":' * 100_000,
+    '"' + "x" * 2_000_000 + '"',
+    '{"type":"UserStarted","at":1,"turn":' + "9" * 5000 + "}",
     ids=lambda line: line[:50],
 )
 def test_a_line_that_is_no_event_is_refused(line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

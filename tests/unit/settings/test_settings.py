@@ -11,6 +11,7 @@ from app.settings.declarations import Settings, declarations, page_of
 from app.settings.kept_state import WindowState, strings
 from app.untrusted.limits import SETTINGS
 from tests.support.raising import raising
+from tests.support.tables import cases
 
 
 @pytest.fixture
@@ -37,17 +38,15 @@ def test_what_is_saved_comes_back(path: Path) -> None:
     assert again.notice == ""
 
 
-@pytest.mark.parametrize(
+@cases(
     "content",
-    [
-        b"{",
-        b"[]",
-        b"\xff\xfe\x00",
-        b"",
-        pytest.param(b'{"persona": ' + b"[" * 200_000 + b"]" * 200_000 + b"}", id="deep"),
-        pytest.param(b'{"persona": "' + b"x" * SETTINGS.bytes + b'"}', id="large"),
-        pytest.param(b'{"cap_dollars": ' + b"9" * 5000 + b"}", id="number"),
-    ],
+    b"{",
+    b"[]",
+    b"\xff\xfe\x00",
+    b"",
+    pytest.param(b'{"persona": ' + b"[" * 200_000 + b"]" * 200_000 + b"}", id="deep"),
+    pytest.param(b'{"persona": "' + b"x" * SETTINGS.bytes + b'"}', id="large"),
+    pytest.param(b'{"cap_dollars": ' + b"9" * 5000 + b"}", id="number"),
 )
 def test_a_broken_file_is_set_aside(path: Path, content: bytes) -> None:
     path.parent.mkdir()
@@ -82,14 +81,12 @@ def test_a_pipe_in_place_of_the_file_is_set_aside(path: Path) -> None:
     assert str(path.with_name("settings.json.broken")) in Settings.load(path).notice
 
 
-@pytest.mark.parametrize(
+@cases(
     "content",
-    [
-        "[" * 100_000,
-        '{"version": 1, "mean_log": 1e999, "count": 2}',
-        '{"version": 1, "mean_log": 0, "count": "9"}',
-        '{"version": 2, "mean_log": 0, "count": 7}',
-    ],
+    "[" * 100_000,
+    '{"version": 1, "mean_log": 1e999, "count": 2}',
+    '{"version": 1, "mean_log": 0, "count": "9"}',
+    '{"version": 2, "mean_log": 0, "count": 7}',
 )
 def test_senseless_pauses_are_learned_again(content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_state, "pauses_path", lambda: tmp_path / "pauses.json")
@@ -129,16 +126,14 @@ def test_the_file_holds_every_setting_and_no_secret(path: Path) -> None:
     assert not [key for key in keys - hotkeys if "key" in key or "secret" in key or "token" in key]
 
 
-@pytest.mark.parametrize(
-    ("key", "kept", "value"),
-    [
-        ("font_scale", 500, 200),
-        ("answer_delay_ms", -80, 0),
-        ("cap_dollars", 5000, 1000.0),
-        ("temperature", -0.5, -1.0),
-        ("temperature", 0, 0.0),
-        ("answer_delay_ms", 10**400, 5000),
-    ],
+@cases(
+    "key, kept, value",
+    ("font_scale", 500, 200),
+    ("answer_delay_ms", -80, 0),
+    ("cap_dollars", 5000, 1000.0),
+    ("temperature", -0.5, -1.0),
+    ("temperature", 0, 0.0),
+    ("answer_delay_ms", 10**400, 5000),
 )
 def test_a_number_beyond_its_range_becomes_the_nearest(path: Path, key: str, kept: float, value: float) -> None:
     path.parent.mkdir()
@@ -148,15 +143,13 @@ def test_a_number_beyond_its_range_becomes_the_nearest(path: Path, key: str, kep
     assert settings.notice == ""
 
 
-@pytest.mark.parametrize(
+@cases(
     "content",
-    [
-        '{"temperature": NaN}',
-        '{"temperature": "warm"}',
-        '{"temperature": true}',
-        '{"temperature": 1e999}',
-        f'{{"temperature": 1{"0" * 400}}}',
-    ],
+    '{"temperature": NaN}',
+    '{"temperature": "warm"}',
+    '{"temperature": true}',
+    '{"temperature": 1e999}',
+    f'{{"temperature": 1{"0" * 400}}}',
 )
 def test_what_is_no_number_is_told(path: Path, content: str) -> None:
     path.parent.mkdir()

@@ -21,36 +21,33 @@ from app.stt.moonshine import MoonshineDecoder
 from app.stt.selection import SLOWEST_PASS, choose_recogniser, recogniser_card_bytes
 from app.stt.streaming import RATE
 from app.stt.whisper_decoder import LanguageDetection, load_whisper
+from tests.support.tables import cases
 
 QUICK, SLOW = Speed(SLOWEST_PASS - 0.05, 16.0), Speed(SLOWEST_PASS + 0.05, 12.0)
 
 
-@pytest.mark.parametrize(
-    ("language", "here", "speeds", "chosen"),
-    [
-        ("en", {"whisper-tiny.en", "whisper-base"}, {}, "whisper-tiny.en"),
-        ("en", {"whisper-tiny.en", "whisper-small.en"}, {"whisper-small.en": QUICK}, "whisper-small.en"),
-        ("en", {"whisper-tiny.en", "whisper-small.en"}, {"whisper-small.en": SLOW}, "whisper-tiny.en"),
-        ("en", {"whisper-tiny.en", "moonshine-tiny.en"}, {"moonshine-tiny.en": QUICK}, "whisper-tiny.en"),
-        ("de", {"whisper-tiny.en", "whisper-base", "whisper-small"}, {}, "whisper-base"),
-        ("de", {"whisper-base", "whisper-small"}, {"whisper-base": QUICK, "whisper-small": QUICK}, "whisper-small"),
-        ("auto", {"whisper-tiny.en", "distil-large-v3", "whisper-base"}, {"distil-large-v3": QUICK}, "whisper-base"),
-    ],
+@cases(
+    "language, here, speeds, chosen",
+    ("en", {"whisper-tiny.en", "whisper-base"}, {}, "whisper-tiny.en"),
+    ("en", {"whisper-tiny.en", "whisper-small.en"}, {"whisper-small.en": QUICK}, "whisper-small.en"),
+    ("en", {"whisper-tiny.en", "whisper-small.en"}, {"whisper-small.en": SLOW}, "whisper-tiny.en"),
+    ("en", {"whisper-tiny.en", "moonshine-tiny.en"}, {"moonshine-tiny.en": QUICK}, "whisper-tiny.en"),
+    ("de", {"whisper-tiny.en", "whisper-base", "whisper-small"}, {}, "whisper-base"),
+    ("de", {"whisper-base", "whisper-small"}, {"whisper-base": QUICK, "whisper-small": QUICK}, "whisper-small"),
+    ("auto", {"whisper-tiny.en", "distil-large-v3", "whisper-base"}, {"distil-large-v3": QUICK}, "whisper-base"),
 )
 def test_the_largest_fast_one_is_chosen(language: str, here: set[str], speeds: dict[str, Speed], chosen: str) -> None:
     assert choose_recogniser("", language, here=here.__contains__, speeds=speeds).key == chosen
 
 
-@pytest.mark.parametrize(
-    ("key", "language", "told"),
-    [
-        ("", "de", "models get whisper-base"),
-        ("", "auto", "models get whisper-base"),
-        ("whisper-small", "en", "models get whisper-small"),
-        ("whisper-tiny.en", "es", r"\(es\), but en"),
-        ("piper-joe", "en", "doesn't recognise speech"),
-        ("nothing", "en", "no model called “nothing”"),
-    ],
+@cases(
+    "key, language, told",
+    ("", "de", "models get whisper-base"),
+    ("", "auto", "models get whisper-base"),
+    ("whisper-small", "en", "models get whisper-small"),
+    ("whisper-tiny.en", "es", r"\(es\), but en"),
+    ("piper-joe", "en", "doesn't recognise speech"),
+    ("nothing", "en", "no model called “nothing”"),
 )
 def test_what_can_not_be_had_is_said_in_a_sentence(key: str, language: str, told: str) -> None:
     with pytest.raises(TranscriberError, match=told):
@@ -69,15 +66,13 @@ def test_a_language_is_kept_until_another_one_is_clearly_detected() -> None:
 MEDIUM_BYTES = 1_530_000_000
 
 
-@pytest.mark.parametrize(
-    ("cards", "key", "least"),
-    [
-        (1, "whisper-medium", MEDIUM_BYTES),
-        (0, "whisper-medium", 0),
-        (1, "whisper-tiny.en", 0),  # small ones run on the processor
-        (1, "moonshine-tiny.en", 0),
-        (1, "no-such", 0),
-    ],
+@cases(
+    "cards, key, least",
+    (1, "whisper-medium", MEDIUM_BYTES),
+    (0, "whisper-medium", 0),
+    (1, "whisper-tiny.en", 0),  # small ones run on the processor
+    (1, "moonshine-tiny.en", 0),
+    (1, "no-such", 0),
 )
 def test_a_large_recogniser_takes_its_weights_and_working_memory_of_a_card(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cards: int, key: str, least: int

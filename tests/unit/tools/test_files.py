@@ -13,6 +13,7 @@ import pytest
 from app.tools import files
 from app.tools.base import ToolError
 from app.tools.files import files_tools
+from tests.support.tables import cases
 
 SECRET = "the secret of the outside"
 
@@ -60,16 +61,14 @@ async def test_a_full_folder_is_listed_in_part(notes: Path) -> None:
     assert "… and 124 more" in await _call(notes, "list_files")
 
 
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        ("notes/list.txt", "milk\nBread and butter\n"),
-        ("list.txt", "milk\nBread and butter\n"),
-        ("NOTES\\list.txt", "milk\nBread and butter\n"),
-        ("./notes//trips/./old.txt", "Café in Köln\nzwei"),
-        ("notes/trips/wide.txt", "größer"),
-        ("notes/empty.txt", "“notes/empty.txt” is empty."),
-    ],
+@cases(
+    "path, text",
+    ("notes/list.txt", "milk\nBread and butter\n"),
+    ("list.txt", "milk\nBread and butter\n"),
+    ("NOTES\\list.txt", "milk\nBread and butter\n"),
+    ("./notes//trips/./old.txt", "Café in Köln\nzwei"),
+    ("notes/trips/wide.txt", "größer"),
+    ("notes/empty.txt", "“notes/empty.txt” is empty."),
 )
 async def test_text_is_read(notes: Path, path: str, text: str) -> None:
     assert await _call(notes, "read_file", path=path) == text

@@ -24,6 +24,7 @@ from app.tools.toolbox import Toolbox
 from tests.support.child import is_running
 from tests.support.odd_mcp_peer import answer_to
 from tests.support.servers import closed_port_url
+from tests.support.tables import cases
 from tests.support.wire import Reply, Wire
 
 PEER = str(Path(__file__).parents[2] / "support" / "mcp_peer.py")
@@ -308,18 +309,16 @@ async def test_a_child_whose_line_never_ends_is_ended() -> None:
         assert "a line of it is longer than 4 MB" in result.text
 
 
-@pytest.mark.parametrize(
-    ("reply", "says"),
-    [
-        (Reply(404), "answers at {url}, but not at the path of this address (404)"),
-        (Reply(405), "or it speaks only SSE, which is out of use"),
-        (Reply(401), "refuses this app (401): it wants a key. Put it into the “headers”"),
-        (Reply(503), "answers at {url}, but with an error of its own (503)"),
-        (Reply(body=b"<html>"), "does not speak the protocol"),
-        (Reply(307, {"Location": "http://other.test:81/mcp?key=k"}), "to another server (http://other.test:81), which"),
-        (Reply(301, {"Location": "/there"}), "has moved to another path of {url} (301)"),
-        (Reply(headers={"content-type": "application/json"}, body=b"x" * 5_000_000), "is longer than 4 MB"),
-    ],
+@cases(
+    "reply, says",
+    (Reply(404), "answers at {url}, but not at the path of this address (404)"),
+    (Reply(405), "or it speaks only SSE, which is out of use"),
+    (Reply(401), "refuses this app (401): it wants a key. Put it into the “headers”"),
+    (Reply(503), "answers at {url}, but with an error of its own (503)"),
+    (Reply(body=b"<html>"), "does not speak the protocol"),
+    (Reply(307, {"Location": "http://other.test:81/mcp?key=k"}), "to another server (http://other.test:81), which"),
+    (Reply(301, {"Location": "/there"}), "has moved to another path of {url} (301)"),
+    (Reply(headers={"content-type": "application/json"}, body=b"x" * 5_000_000), "is longer than 4 MB"),
     ids=range(8),
 )
 async def test_what_is_wrong_with_an_address_is_said(reply: Reply, says: str, tmp_path: Path) -> None:

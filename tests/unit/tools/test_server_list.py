@@ -15,6 +15,7 @@ from app.tools.mcp_tool import McpServer, offers_of
 from app.tools.server_list import ServerEntry, change_list, named_servers, read_list, server_of, wrong_entry
 from app.tools.toolbox import make_toolbox
 from tests.support.raising import raising
+from tests.support.tables import cases
 
 FILES = {"command": "npx", "args": ["-y", "server"], "env": {"KEY": "topsecret"}, "timeout": 5}
 DEEP = pytest.param(b"[" * 100_000, id="deep")
@@ -127,9 +128,7 @@ def test_a_name_that_somebody_else_has_taken_is_refused_and_nothing_is_lost(path
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    "text", [b"", b"{", b"[]", b'{"mcpServers": []}', b'{"mcpServers": {"topsecret\xff": 1}}', DEEP]
-)
+@cases("text", b"", b"{", b"[]", b'{"mcpServers": []}', b'{"mcpServers": {"topsecret\xff": 1}}', DEEP)
 def test_a_file_that_cannot_be_read_is_told_and_left_alone(path: Path, text: bytes) -> None:
     path.parent.mkdir()
     path.write_bytes(text)
@@ -169,21 +168,19 @@ def test_letters_of_all_kinds_can_be_written(path: Path) -> None:
     assert held(path)["mcpServers"] == {"half": {"command": "\ufffd"}, "näme": {"command": "x", "args": []}}
 
 
-@pytest.mark.parametrize(
-    ("entry", "words"),
-    [
-        (ServerEntry(""), "no name yet"),
-        (ServerEntry("two words", command="x"), "such as “two-words”"),
-        (ServerEntry("a", command="x"), "Two servers are called “a”"),
-        (ServerEntry("b"), "“b” has no command yet"),
-        (ServerEntry("b", command="x\0y"), "no command can hold"),
-        (ServerEntry("b", "address", command="x"), "“b” has no address yet"),
-        (ServerEntry("b", "address", url="http://a b"), "none that can be asked"),
-        *(
-            (ServerEntry("b", "address", url=url), "none that can be asked")
-            for url in "ftp://x/topsecret example.org/topsecret https:// http://x:topsecret/ http://[topsecret".split()
-        ),
-    ],
+@cases(
+    "entry, words",
+    (ServerEntry(""), "no name yet"),
+    (ServerEntry("two words", command="x"), "such as “two-words”"),
+    (ServerEntry("a", command="x"), "Two servers are called “a”"),
+    (ServerEntry("b"), "“b” has no command yet"),
+    (ServerEntry("b", command="x\0y"), "no command can hold"),
+    (ServerEntry("b", "address", command="x"), "“b” has no address yet"),
+    (ServerEntry("b", "address", url="http://a b"), "none that can be asked"),
+    *(
+        (ServerEntry("b", "address", url=url), "none that can be asked")
+        for url in "ftp://x/topsecret example.org/topsecret https:// http://x:topsecret/ http://[topsecret".split()
+    ),
 )
 def test_what_cannot_be_saved_is_said(path: Path, entry: ServerEntry, words: str) -> None:
     place, sentence = wrong_entry([ServerEntry("c", command="x"), entry], ["a"]) or (-1, "")
@@ -282,18 +279,16 @@ def test_a_list_that_was_written_by_hand_is_made_private(tmp_path: Path) -> None
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize(
-    ("hint", "user", "own", "effect"),
-    [
-        ({}, "changes", None, "changes"),
-        ({"read_only_hint": True}, "changes", None, "changes"),  # it is not believed
-        ({"read_only_hint": True}, "sends", None, "sends"),
-        ({}, "reads", None, "reads"),
-        ({"read_only_hint": False}, "reads", None, "changes"),  # but it is if it warns
-        ({"destructive_hint": True}, "sends", None, "changes"),
-        ({"destructive_hint": True}, "changes", "reads", "reads"),  # the user has said so of this very tool
-        ({}, "reads", "sends", "sends"),
-    ],
+@cases(
+    "hint, user, own, effect",
+    ({}, "changes", None, "changes"),
+    ({"read_only_hint": True}, "changes", None, "changes"),  # it is not believed
+    ({"read_only_hint": True}, "sends", None, "sends"),
+    ({}, "reads", None, "reads"),
+    ({"read_only_hint": False}, "reads", None, "changes"),  # but it is if it warns
+    ({"destructive_hint": True}, "sends", None, "changes"),
+    ({"destructive_hint": True}, "changes", "reads", "reads"),  # the user has said so of this very tool
+    ({}, "reads", "sends", "sends"),
 )
 def test_what_a_tool_may_do_the_user_says(
     hint: dict[str, bool], user: Effect, own: Effect | None, effect: Effect

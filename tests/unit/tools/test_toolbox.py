@@ -10,6 +10,7 @@ import pytest
 
 from app.tools.base import ToolError, ToolSpec
 from app.tools.toolbox import TOOLS, Toolbox, make_toolbox
+from tests.support.tables import cases
 
 SCHEMA = {
     "type": "object",
@@ -38,25 +39,23 @@ async def _echo(arguments: Mapping[str, Any]) -> str:
     return repr(dict(arguments))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "ok", "says"),
-    [
-        ('{"word": "a", "count": 2, "size": 1.5, "sure": true, "any": [1]}', True, "'count': 2"),
-        pytest.param(" " * 200 + '{"word": "a"}', True, "'word': 'a'", id="blanks"),
-        ("", False, "needs “word”"),
-        ('{"word": ', False, "no valid JSON"),
-        ('["word"]', False, "one JSON object"),
-        pytest.param("[" * 100_000, False, "longer than 64 KB", id="long"),
-        pytest.param('{"word": ' + "[" * 9_000, False, "nested deeper than 24 levels", id="deep"),
-        pytest.param('{"word": ' + "1" * 9_000 + "}", False, "a number that is too long", id="digits"),
-        pytest.param('{"word": "a", "any": [' + "0," * 9_000 + "0]}", False, "more than 5,000 values", id="many"),
-        ('{"word": NaN}', False, "is no number"),
-        ('{"word": "a\\u001b[31mb\\u202ec\\ud800"}', True, "{'word': 'abc\ufffd'}"),
-        ('{"word": 1}', False, "“word” of “fake” must be of type string"),
-        ('{"word": "a", "count": true}', False, "must be of type integer"),
-        ('{"word": "a", "size": "big"}', False, "number or null"),
-        ('{"word": "a", "wrod": "b"}', False, "does not take “wrod”"),
-    ],
+@cases(
+    "arguments, ok, says",
+    ('{"word": "a", "count": 2, "size": 1.5, "sure": true, "any": [1]}', True, "'count': 2"),
+    pytest.param(" " * 200 + '{"word": "a"}', True, "'word': 'a'", id="blanks"),
+    ("", False, "needs “word”"),
+    ('{"word": ', False, "no valid JSON"),
+    ('["word"]', False, "one JSON object"),
+    pytest.param("[" * 100_000, False, "longer than 64 KB", id="long"),
+    pytest.param('{"word": ' + "[" * 9_000, False, "nested deeper than 24 levels", id="deep"),
+    pytest.param('{"word": ' + "1" * 9_000 + "}", False, "a number that is too long", id="digits"),
+    pytest.param('{"word": "a", "any": [' + "0," * 9_000 + "0]}", False, "more than 5,000 values", id="many"),
+    ('{"word": NaN}', False, "is no number"),
+    ('{"word": "a\\u001b[31mb\\u202ec\\ud800"}', True, "{'word': 'abc\ufffd'}"),
+    ('{"word": 1}', False, "“word” of “fake” must be of type string"),
+    ('{"word": "a", "count": true}', False, "must be of type integer"),
+    ('{"word": "a", "size": "big"}', False, "number or null"),
+    ('{"word": "a", "wrod": "b"}', False, "does not take “wrod”"),
 )
 async def test_arguments_as_models_write_them(arguments: str, ok: bool, says: str) -> None:
     result = await Toolbox([_Fake(_echo)]).call("fake", arguments)

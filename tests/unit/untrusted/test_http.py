@@ -16,6 +16,7 @@ import pytest
 from app.untrusted.http import bounded_hooks, no_downgrade_hooks, other_server
 from app.untrusted.limits import MB, Limits, ProxyRefused, RedirectRefused, Refused
 from app.untrusted.proxies import async_transport, in_own_network, may_have_key, proxy_for, transport
+from tests.support.tables import cases
 from tests.support.wire import Reply, Wire, endless_gzip
 
 WHOLE, LINE = Limits(MB, depth=8, items=1_000), Limits(4_096, depth=8, items=100)
@@ -44,20 +45,18 @@ EVENTS, LINES, GZIP = (
 )
 
 
-@pytest.mark.parametrize(
-    ("headers", "body", "why"),
-    [
-        ({}, b"x" * (MB + 1), "longer than 1 MB"),
-        (GZIP, endless_gzip(b"", 200), "longer than 1 MB"),
-        (GZIP, b"no gzip", "can't be unpacked"),
-        ({"Content-Encoding": "br"}, b"x", "packed in a way"),
-        ({}, b"[" * 1_500, "nested deeper"),
-        ({}, b'{"a":\n' * 9, "nested deeper"),
-        ({}, b"[" + b"1," * 1_200 + b"1]", "more than"),
-        (EVENTS, b"data: " + b"x" * 5_000 + b"\n\n", "a line of it"),
-        (EVENTS, b"data: " + b"[" * 9 + b"]" * 9 + b"\n\n", "nested deeper"),
-        (LINES, b"[" + b"1," * 200 + b"1]\n", "more than"),
-    ],
+@cases(
+    "headers, body, why",
+    ({}, b"x" * (MB + 1), "longer than 1 MB"),
+    (GZIP, endless_gzip(b"", 200), "longer than 1 MB"),
+    (GZIP, b"no gzip", "can't be unpacked"),
+    ({"Content-Encoding": "br"}, b"x", "packed in a way"),
+    ({}, b"[" * 1_500, "nested deeper"),
+    ({}, b'{"a":\n' * 9, "nested deeper"),
+    ({}, b"[" + b"1," * 1_200 + b"1]", "more than"),
+    (EVENTS, b"data: " + b"x" * 5_000 + b"\n\n", "a line of it"),
+    (EVENTS, b"data: " + b"[" * 9 + b"]" * 9 + b"\n\n", "nested deeper"),
+    (LINES, b"[" + b"1," * 200 + b"1]\n", "more than"),
     ids=range(10),
 )
 async def test_refuses_what_is_beyond_the_bounds(headers: dict[str, str], body: bytes, why: str) -> None:
@@ -145,20 +144,18 @@ def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
-@pytest.mark.parametrize(
+@cases(
     "url",
-    [
-        "http://127.0.0.1:11434",
-        "http://localhost:1234/v1",
-        "http://[::1]:8080",
-        "http://10.0.0.5",
-        "http://192.168.1.20:8080",
-        "http://[fd00::1]/v1",
-        "http://169.254.1.1",
-        "http://nas:8080",
-        "http://nas.local",
-        "wss://studio.lan:8998",
-    ],
+    "http://127.0.0.1:11434",
+    "http://localhost:1234/v1",
+    "http://[::1]:8080",
+    "http://10.0.0.5",
+    "http://192.168.1.20:8080",
+    "http://[fd00::1]/v1",
+    "http://169.254.1.1",
+    "http://nas:8080",
+    "http://nas.local",
+    "wss://studio.lan:8998",
 )
 @pytest.mark.parametrize("proxy", [PROXY, "socks://127.0.0.1:1080/", "socks5h://x:1", "nonsense://", ":"])
 def test_this_machine_and_its_network_are_reached_directly(
@@ -169,34 +166,32 @@ def test_this_machine_and_its_network_are_reached_directly(
     assert proxy_for(url) is None
 
 
-@pytest.mark.parametrize(
-    ("variables", "url", "expected"),
-    [
-        ({"https_proxy": PROXY}, "https://api.openai.com/v1", PROXY),
-        ({"HTTPS_PROXY": PROXY}, "https://api.openai.com/v1", PROXY),
-        ({"https_proxy": PROXY}, "http://example.org", None),
-        ({"http_proxy": PROXY}, "http://example.org", PROXY),
-        ({"all_proxy": PROXY}, "https://example.org", PROXY),
-        ({"all_proxy": "socks5://x:1", "https_proxy": PROXY}, "https://example.org", PROXY),
-        ({"https_proxy": "proxy.example:3128"}, "https://example.org", PROXY),
-        ({"https_proxy": PROXY}, "wss://example.org", PROXY),
-        ({"https_proxy": PROXY, "no_proxy": "example.org"}, "https://example.org", None),
-        ({"https_proxy": PROXY, "no_proxy": "example.org"}, "https://api.example.org", None),
-        ({"https_proxy": PROXY, "no_proxy": ".example.org, other"}, "https://api.example.org", None),
-        ({"https_proxy": PROXY, "no_proxy": "*.example.org"}, "https://api.example.org", None),
-        ({"https_proxy": PROXY, "no_proxy": "ample.org"}, "https://example.org", PROXY),
-        ({"https_proxy": PROXY, "no_proxy": "*"}, "https://example.org", None),
-        ({"https_proxy": PROXY, "no_proxy": "example.org:8443"}, "https://example.org", PROXY),
-        ({"https_proxy": PROXY, "no_proxy": "example.org:443"}, "https://example.org", None),
-        ({"https_proxy": PROXY, "no_proxy": "8.8.8.0/24"}, "https://8.8.8.8", None),
-        ({"https_proxy": PROXY, "no_proxy": "8.8.8.8:443"}, "https://8.8.8.8", None),
-        ({"https_proxy": PROXY, "no_proxy": "[2001:db8::1]"}, "https://[2001:db8::1]", None),
-        ({"https_proxy": PROXY, "no_proxy": "[2001:db8::1]:443,x"}, "https://[2001:db8::1]", None),
-        ({"https_proxy": PROXY, "no_proxy": "2001:db8::/32"}, "https://[2001:db8::1]", None),
-        ({"https_proxy": PROXY, "no_proxy": "[::1],[,]]"}, "https://example.org", PROXY),
-        ({"https_proxy": " "}, "https://example.org", None),
-        ({}, "https://example.org", None),
-    ],
+@cases(
+    "variables, url, expected",
+    ({"https_proxy": PROXY}, "https://api.openai.com/v1", PROXY),
+    ({"HTTPS_PROXY": PROXY}, "https://api.openai.com/v1", PROXY),
+    ({"https_proxy": PROXY}, "http://example.org", None),
+    ({"http_proxy": PROXY}, "http://example.org", PROXY),
+    ({"all_proxy": PROXY}, "https://example.org", PROXY),
+    ({"all_proxy": "socks5://x:1", "https_proxy": PROXY}, "https://example.org", PROXY),
+    ({"https_proxy": "proxy.example:3128"}, "https://example.org", PROXY),
+    ({"https_proxy": PROXY}, "wss://example.org", PROXY),
+    ({"https_proxy": PROXY, "no_proxy": "example.org"}, "https://example.org", None),
+    ({"https_proxy": PROXY, "no_proxy": "example.org"}, "https://api.example.org", None),
+    ({"https_proxy": PROXY, "no_proxy": ".example.org, other"}, "https://api.example.org", None),
+    ({"https_proxy": PROXY, "no_proxy": "*.example.org"}, "https://api.example.org", None),
+    ({"https_proxy": PROXY, "no_proxy": "ample.org"}, "https://example.org", PROXY),
+    ({"https_proxy": PROXY, "no_proxy": "*"}, "https://example.org", None),
+    ({"https_proxy": PROXY, "no_proxy": "example.org:8443"}, "https://example.org", PROXY),
+    ({"https_proxy": PROXY, "no_proxy": "example.org:443"}, "https://example.org", None),
+    ({"https_proxy": PROXY, "no_proxy": "8.8.8.0/24"}, "https://8.8.8.8", None),
+    ({"https_proxy": PROXY, "no_proxy": "8.8.8.8:443"}, "https://8.8.8.8", None),
+    ({"https_proxy": PROXY, "no_proxy": "[2001:db8::1]"}, "https://[2001:db8::1]", None),
+    ({"https_proxy": PROXY, "no_proxy": "[2001:db8::1]:443,x"}, "https://[2001:db8::1]", None),
+    ({"https_proxy": PROXY, "no_proxy": "2001:db8::/32"}, "https://[2001:db8::1]", None),
+    ({"https_proxy": PROXY, "no_proxy": "[::1],[,]]"}, "https://example.org", PROXY),
+    ({"https_proxy": " "}, "https://example.org", None),
+    ({}, "https://example.org", None),
 )
 def test_the_environment_says_which_proxy(
     variables: dict[str, str], url: str, expected: str | None, monkeypatch: pytest.MonkeyPatch

@@ -15,6 +15,7 @@ from app.untrusted import json_text
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import Limits, Refused
 from app.untrusted.text import harmless
+from tests.support.tables import cases
 
 ANY = Limits(10_000, depth=6, items=50, kind=object)
 
@@ -83,21 +84,19 @@ def test_anything_else_is_read_or_refused(text: str | bytes) -> None:
         assert str(error).startswith("it ")
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("[" * 100_000, "longer"),
-        ("[" * 5_000 + "]" * 5_000, "nested deeper"),
-        ("[" + "[]," * 49 + "[]]", "more than 50 values"),
-        ('{"a":' * 7 + "1" + "}" * 7, "nested deeper"),
-        ("[NaN]", "NaN"),
-        ("[1e999]", "too large"),
-        ("[" + "9" * 5000 + "]", "too long"),
-        ("{'a': 1}", "no valid JSON (line 1"),
-        ('[\n"a",\n{"b": 1}\n}', "no valid JSON (line 4:"),
-        ("", "no valid JSON"),
-        (b"\xff\xfe\x00", "no text in UTF-8"),
-    ],
+@cases(
+    "text, why",
+    ("[" * 100_000, "longer"),
+    ("[" * 5_000 + "]" * 5_000, "nested deeper"),
+    ("[" + "[]," * 49 + "[]]", "more than 50 values"),
+    ('{"a":' * 7 + "1" + "}" * 7, "nested deeper"),
+    ("[NaN]", "NaN"),
+    ("[1e999]", "too large"),
+    ("[" + "9" * 5000 + "]", "too long"),
+    ("{'a': 1}", "no valid JSON (line 1"),
+    ('[\n"a",\n{"b": 1}\n}', "no valid JSON (line 4:"),
+    ("", "no valid JSON"),
+    (b"\xff\xfe\x00", "no text in UTF-8"),
 )
 def test_says_why_it_refuses(text: str | bytes, why: str) -> None:
     with pytest.raises(Refused, match="it ") as refused:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from app.untrusted.limits import Limits, Refused
 from app.untrusted.line_scanner import LineScanner
 from app.untrusted.text import HarmlessStream, harmless, one_line
+from tests.support.tables import cases
 
 ODD = st.text(
     st.sampled_from("ab\n\t\r\x00\x07\x1b\x1b\x9b\x9c\x9d[]PX_^0;mJ\\\x85\u2028\u202e\u2066\ud83d\ude00\ufffe😀é"),
@@ -16,24 +17,22 @@ ODD = st.text(
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("plain, é, 😀, \tand a\nline", "plain, é, 😀, \tand a\nline"),
-        ("\ud83d\ude00", "😀"),
-        ("half \ud83d.", "half \ufffd."),
-        ("\x1b[31mred\x1b[0m", "red"),
-        ("vÄ\x9bda", "vÄda"),  # an ě in UTF-8 that was read as Latin-1
-        ("\x9d0;a\x9cb", "0;ab"),  # quotation marks in UTF-8 that was read as Latin-1
-        ("“yes” she said, “no”".encode().decode("latin-1"), "âyesâ she said, ânoâ"),
-        ("\x1b]0;never ended\nnext", "]0;never ended\nnext"),
-        ("\x1b]0;title\x07text", "text"),
-        ("\x1b]8;;https://evil.example\x1b\\link\x1b]8;;\x1b\\", "link"),
-        ("\x1bPq#0\x1b\\picture", "picture"),
-        ("a\r\nb\rc\u2028d\x85e", "a\nb\nc\nd\ne"),
-        ("abc\u202egpj.exe", "abcgpj.exe"),
-        ("\u05e9\u05dc\u05d5\u05dd \u200f\u0661", "\u05e9\u05dc\u05d5\u05dd \u200f\u0661"),
-    ],
+@cases(
+    "text, expected",
+    ("plain, é, 😀, \tand a\nline", "plain, é, 😀, \tand a\nline"),
+    ("\ud83d\ude00", "😀"),
+    ("half \ud83d.", "half \ufffd."),
+    ("\x1b[31mred\x1b[0m", "red"),
+    ("vÄ\x9bda", "vÄda"),  # an ě in UTF-8 that was read as Latin-1
+    ("\x9d0;a\x9cb", "0;ab"),  # quotation marks in UTF-8 that was read as Latin-1
+    ("“yes” she said, “no”".encode().decode("latin-1"), "âyesâ she said, ânoâ"),
+    ("\x1b]0;never ended\nnext", "]0;never ended\nnext"),
+    ("\x1b]0;title\x07text", "text"),
+    ("\x1b]8;;https://evil.example\x1b\\link\x1b]8;;\x1b\\", "link"),
+    ("\x1bPq#0\x1b\\picture", "picture"),
+    ("a\r\nb\rc\u2028d\x85e", "a\nb\nc\nd\ne"),
+    ("abc\u202egpj.exe", "abcgpj.exe"),
+    ("\u05e9\u05dc\u05d5\u05dd \u200f\u0661", "\u05e9\u05dc\u05d5\u05dd \u200f\u0661"),
 )
 def test_makes_text_harmless(text: str, expected: str) -> None:
     assert harmless(text) == expected

@@ -18,6 +18,7 @@ from app.research.benches.answers import (
     judge,
 )
 from app.research.benches.recordings import Recording, Turn
+from tests.support.tables import cases
 
 pytestmark = pytest.mark.slow
 FACT = Fact(Recording("1", "What is the capital?", np.zeros(0, np.float32)), ("oslo",), "places")
@@ -41,14 +42,12 @@ def answered(*said: tuple[str, int], corrected: bool = False) -> JudgedAnswer:
     return judge(FACT, Turn(events, 4.0))
 
 
-@pytest.mark.parametrize(
-    ("said", "corrected", "taken_back", "whole", "right"),
-    [
-        ([("It is Oslo, in the south. It is new.", 2)], False, False, True, True),
-        ([("Let me see.", 0), ("It is Oslo,", 2)], False, False, True, True),  # the next question cut it short
-        ([("It is Bergen.", 1), ("Or rather, it is Oslo, in the south.", 2)], True, True, False, False),
-        ([("It is Bergen.", 1), ("It is new.", 2)], False, True, False, False),  # joined without a word
-    ],
+@cases(
+    "said, corrected, taken_back, whole, right",
+    ([("It is Oslo, in the south. It is new.", 2)], False, False, True, True),
+    ([("Let me see.", 0), ("It is Oslo,", 2)], False, False, True, True),  # the next question cut it short
+    ([("It is Bergen.", 1), ("Or rather, it is Oslo, in the south.", 2)], True, True, False, False),
+    ([("It is Bergen.", 1), ("It is new.", 2)], False, True, False, False),  # joined without a word
 )
 def test_what_was_taken_back_is_told_from_what_was_one_whole(
     said: list[tuple[str, int]], corrected: bool, taken_back: bool, whole: bool, right: bool

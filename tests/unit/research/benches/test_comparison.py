@@ -19,6 +19,7 @@ from app.research.benches.mtbench.run import MtBenchResult
 from app.research.benches.mtbench.scores import summarise
 from app.research.benches.rivals.run import Measured, Outcome, RivalsResult
 from app.session.control import UserError
+from tests.support.tables import cases
 
 pytestmark = pytest.mark.slow
 QUESTIONS = load_questions([101, 102, 103, 141])
@@ -47,16 +48,14 @@ def written(folder: Path, name: str, document: dict[str, Any]) -> Path:
     return place
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "verdicts"),
-    [
-        ({}, {}, {}),
-        ({}, {"first_sound": 0.95}, {}),  # within the tolerance
-        ({}, {"first_sound": 1.4}, {"first_sound": "worse"}),
-        ({"scores": (6, 7, 6, 7)}, {"scores": (3, 4, 3, 4)}, {"scores.average.mean": "worse"}),
-        ({"scores": (6, 7, 6, 7)}, {"scores": (9, 4, 8, 5)}, {}),  # each may be chance
-        ({"scores": (6, 7, 6, 7)}, {}, {"scores.average.mean": "only before"}),
-    ],
+@cases(
+    "before, after, verdicts",
+    ({}, {}, {}),
+    ({}, {"first_sound": 0.95}, {}),  # within the tolerance
+    ({}, {"first_sound": 1.4}, {"first_sound": "worse"}),
+    ({"scores": (6, 7, 6, 7)}, {"scores": (3, 4, 3, 4)}, {"scores.average.mean": "worse"}),
+    ({"scores": (6, 7, 6, 7)}, {"scores": (9, 4, 8, 5)}, {}),  # each may be chance
+    ({"scores": (6, 7, 6, 7)}, {}, {"scores.average.mean": "only before"}),
 )
 def test_what_differs_is_judged_by_what_it_is(
     tmp_path: Path, before: dict[str, Any], after: dict[str, Any], verdicts: dict[str, str]
@@ -90,19 +89,17 @@ def _frames(p99: float) -> dict[str, Any]:
     return {"frames": [{"size": "7B", "precision": precision, "whole": {"p99": ms}} for precision, ms in rows]}
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "worse"),
-    [
-        (_rivals(1.0, 1), _rivals(2.0, 1), {"rivals[tandem].synthetic.first_sound_p50"}),
-        ({"speech": {"within_300_ms": 0.9}}, {"speech": {"within_300_ms": 0.5}}, {"speech.within_300_ms"}),
-        (
-            {"recognisers": [{"recogniser": "whisper", "words_wrong": {"people": 0.2}}]},
-            {"recognisers": [{"recogniser": "whisper", "words_wrong": {"people": 0.3}}]},
-            {"recognisers[whisper].words_wrong.people"},
-        ),
-        (_answers(1.0), _answers(3.0), {"groups[talk b].sound_p50"}),
-        (_frames(60.0), _frames(75.0), {"frames[7B int8].whole.p99"}),
-    ],
+@cases(
+    "before, after, worse",
+    (_rivals(1.0, 1), _rivals(2.0, 1), {"rivals[tandem].synthetic.first_sound_p50"}),
+    ({"speech": {"within_300_ms": 0.9}}, {"speech": {"within_300_ms": 0.5}}, {"speech.within_300_ms"}),
+    (
+        {"recognisers": [{"recogniser": "whisper", "words_wrong": {"people": 0.2}}]},
+        {"recognisers": [{"recogniser": "whisper", "words_wrong": {"people": 0.3}}]},
+        {"recognisers[whisper].words_wrong.people"},
+    ),
+    (_answers(1.0), _answers(3.0), {"groups[talk b].sound_p50"}),
+    (_frames(60.0), _frames(75.0), {"frames[7B int8].whole.p99"}),
 )
 def test_each_bench_has_directions(
     tmp_path: Path, before: dict[str, Any], after: dict[str, Any], worse: set[str]

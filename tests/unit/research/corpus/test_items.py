@@ -15,6 +15,7 @@ from app.models.catalogue import ModelError
 from app.platform.children import child_environment
 from app.research.corpus.layouts import read_moshi
 from app.research.corpus.scripts import read_items
+from tests.support.tables import cases
 
 pytestmark = pytest.mark.slow
 ROWS: dict[str, dict[str, Any]] = {
@@ -74,13 +75,11 @@ def test_questions_about_pictures_are_left_out(tmp_path: Path) -> None:
     assert [item.question for item in read_items(path, "list")] == ["When do we open?"]
 
 
-@pytest.mark.parametrize(
-    ("form", "row"),
-    [
-        ("gsm8k", {"question": "How many?", "answer": "seven"}),
-        ("mmlu-pro", {"question": "Which?", "options": ["a"], "answer_index": 4}),
-        ("list", {"query": "?"}),
-    ],
+@cases(
+    "form, row",
+    ("gsm8k", {"question": "How many?", "answer": "seven"}),
+    ("mmlu-pro", {"question": "Which?", "options": ["a"], "answer_index": 4}),
+    ("list", {"query": "?"}),
 )
 def test_a_row_of_another_form_is_named(tmp_path: Path, form: Any, row: dict[str, Any]) -> None:
     path = tmp_path / "items.jsonl"

@@ -17,6 +17,7 @@ from app.research.corpus.oracle import (
     prompt_of,
     request_times,
 )
+from tests.support.tables import cases
 
 pytestmark = pytest.mark.slow
 ANSWER = "It lies in Cambridge near the river and opens at ten every day but Monday."
@@ -55,19 +56,17 @@ def test_the_levels_begin_where_the_paper_has_them(share: float, level: int) -> 
         assert (ANSWER in prompt) == (level > 0)
 
 
-@pytest.mark.parametrize(
-    ("text", "share", "fault"),
-    [
-        ("It is near the water and you can walk there in ten minutes.", 0.3, ""),
-        ("The hint says it is in Cambridge, so it is there.", 0.9, "speaks of the prompt"),
-        ("- Cambridge\n- Oxford", 0.6, "not spoken words"),
-        ("the the the the the the the the the", 0.6, "repeats itself"),
-        ("It is near the water.\nYou can walk there.", 0.3, "several lines"),
-        (ANSWER, 0.3, "knows the answer too early"),
-        (ANSWER, 0.9, "repeats the answer"),
-        ("Nobody can say that today, I fear, please ask again.", 0.97, "does not follow the hint"),
-        ("", 0.9, "empty"),
-    ],
+@cases(
+    "text, share, fault",
+    ("It is near the water and you can walk there in ten minutes.", 0.3, ""),
+    ("The hint says it is in Cambridge, so it is there.", 0.9, "speaks of the prompt"),
+    ("- Cambridge\n- Oxford", 0.6, "not spoken words"),
+    ("the the the the the the the the the", 0.6, "repeats itself"),
+    ("It is near the water.\nYou can walk there.", 0.3, "several lines"),
+    (ANSWER, 0.3, "knows the answer too early"),
+    (ANSWER, 0.9, "repeats the answer"),
+    ("Nobody can say that today, I fear, please ask again.", 0.97, "does not follow the hint"),
+    ("", 0.9, "empty"),
 )
 def test_unusable_predictions_are_refused_with_a_reason(text: str, share: float, fault: str) -> None:
     assert fault_of(text, HintRequest("where is the museum", share, ANSWER)) == fault
@@ -84,15 +83,13 @@ def good() -> Dialogue:
     return Dialogue("good", in_order([*asked.words, *answer]), events, "", answer[-1].end + 1)
 
 
-@pytest.mark.parametrize(
-    ("answer", "kept"),
-    [
-        (" “It is in Cambridge.”\n\nHere is why: …", "It is in Cambridge."),
-        ("It is “there”", "It is “there”"),
-        ("It is near the river. " * 6 + "And so", ("It is near the river. " * 6).strip()),
-        ("and " * 40, ("and " * 40).strip()),
-        (" \n ", ""),
-    ],
+@cases(
+    "answer, kept",
+    (" “It is in Cambridge.”\n\nHere is why: …", "It is in Cambridge."),
+    ("It is “there”", "It is “there”"),
+    ("It is near the river. " * 6 + "And so", ("It is near the river. " * 6).strip()),
+    ("and " * 40, ("and " * 40).strip()),
+    (" \n ", ""),
 )
 def test_of_an_answer_whole_sentences_of_its_first_paragraph_are_kept(answer: str, kept: str) -> None:
     assert cleaned(answer) == kept

@@ -11,6 +11,7 @@ from app.research.benches.mtbench.asking import has_fact, known_facts
 from app.research.benches.mtbench.plan import Plan, Spending, System, Tools, estimate, load_questions, write_down
 from app.research.commands.bench_mtbench import question_numbers, systems
 from app.session.control import BackendChoice, UserError
+from tests.support.tables import cases
 
 pytestmark = pytest.mark.slow
 QUESTIONS = load_questions()
@@ -28,15 +29,13 @@ def test_systems_as_they_are_written() -> None:
     assert question_numbers("101-103,141") == [101, 102, 103, 141]
 
 
-@pytest.mark.parametrize(
-    ("question", "turn", "right", "wrong"),
-    [
-        (101, 1, "You are in second place now.", "You are in first place."),
-        (105, 1, "The secretary is Alice.", "The secretary is Cheryl, since Alice's car is purple."),
-        (106, 2, "Uncertain: it says nothing of apples.", "It is true."),
-        (108, 1, "The word that does not belong is car, the others are parts.", "Tyre, car, engine belong together."),
-        (149, 1, "Supervised needs labels; reinforcement learns from rewards.", "Machines learn."),
-    ],
+@cases(
+    "question, turn, right, wrong",
+    (101, 1, "You are in second place now.", "You are in first place."),
+    (105, 1, "The secretary is Alice.", "The secretary is Cheryl, since Alice's car is purple."),
+    (106, 2, "Uncertain: it says nothing of apples.", "It is true."),
+    (108, 1, "The word that does not belong is car, the others are parts.", "Tyre, car, engine belong together."),
+    (149, 1, "Supervised needs labels; reinforcement learns from rewards.", "Machines learn."),
 )
 def test_key_facts(question: int, turn: int, right: str, wrong: str) -> None:
     assert has_fact(question, turn, right) is True and has_fact(question, turn, wrong) is False

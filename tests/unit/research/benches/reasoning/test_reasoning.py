@@ -12,6 +12,7 @@ import soundfile
 
 from app.research.benches.reasoning import FORMS, found_in, generate, is_right, load_big_bench_audio
 from app.session.control import UserError
+from tests.support.tables import cases
 
 pytestmark = pytest.mark.slow
 ITEMS = generate(400, seed=3)
@@ -55,18 +56,16 @@ def test_arguments_are_valid_in_every_small_world_or_refuted_in_one() -> None:
         assert follows == (item.answer == "valid"), item
 
 
-@pytest.mark.parametrize(
-    ("answer", "right", "said"),
-    [
-        ("Two apples and five plums make seven.", "7", "7"),
-        ("Yes, you are back.", "yes", "yes"),
-        ("No. I said no, yes?", "yes", "no"),
-        ("This is not a valid argument.", "invalid", "invalid"),
-        ("It isn\N{RIGHT SINGLE QUOTATION MARK}t logically valid.", "invalid", "invalid"),
-        ("It is not invalid.", "valid", "valid"),
-        ("I don't know.", "yes", ""),
-        ("", "7", ""),
-    ],
+@cases(
+    "answer, right, said",
+    ("Two apples and five plums make seven.", "7", "7"),
+    ("Yes, you are back.", "yes", "yes"),
+    ("No. I said no, yes?", "yes", "no"),
+    ("This is not a valid argument.", "invalid", "invalid"),
+    ("It isn\N{RIGHT SINGLE QUOTATION MARK}t logically valid.", "invalid", "invalid"),
+    ("It is not invalid.", "valid", "valid"),
+    ("I don't know.", "yes", ""),
+    ("", "7", ""),
 )
 def test_what_an_answer_says(answer: str, right: str, said: str) -> None:
     assert found_in(answer, right) == said and is_right(answer, right) is (said == right)

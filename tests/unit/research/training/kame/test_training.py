@@ -29,6 +29,7 @@ from app.research.training.kame.run import (
 )
 from app.research.training.kame.trainer import CURVES, Batches, Trainer, checkpoints
 from tests.support.closed_network import run_closed, why_not
+from tests.support.tables import cases
 from tests.support.tiny_kame import LM, make_checkpoint
 
 pytestmark = pytest.mark.slow
@@ -101,9 +102,7 @@ def random_tokens() -> torch.Tensor:
     return tokens
 
 
-@pytest.mark.parametrize(
-    "weights", [LossWeights(), LossWeights(audio=1.5), LossWeights(one_text_mean=True, first_book=4.0)]
-)
+@cases("weights", LossWeights(), LossWeights(audio=1.5), LossWeights(one_text_mean=True, first_book=4.0))
 def test_the_loss_is_the_published_one(weights: LossWeights) -> None:
     lm, tokens = model().eval(), random_tokens()
     with torch.no_grad():

@@ -22,6 +22,7 @@ from app.research.training.nano.dialogues import DialogueMaker, SpokenQuestion
 from app.research.training.nano.facts import RELATIONS, Fact, draw_fact, held_out
 from app.research.training.nano.start import NANO_LM
 from app.research.training.nano.trial import run_trials, says, write_sounds
+from tests.support.tables import cases
 from tests.support.tiny_kame import pieces_model
 
 pytestmark = pytest.mark.slow
@@ -150,16 +151,14 @@ def test_a_trial_feeds_the_oracle_and_measures_from_the_questions_end(
     assert told == [fact.answer, "", fact.answer]
 
 
-@pytest.mark.parametrize(
-    ("value", "text", "right"),
-    [
-        ("four seven two", "The code is 472.", True),
-        ("four seven two", "The code is 4 7 2, I think.", True),
-        ("nine thirty", "It leaves at 9:30.", True),
-        ("27 dollars", "That costs $20.", False),
-        ("Reykjavik", "He was born in Rekjavik.", True),
-        ("Mark", "That is Max.", False),
-    ],
+@cases(
+    "value, text, right",
+    ("four seven two", "The code is 472.", True),
+    ("four seven two", "The code is 4 7 2, I think.", True),
+    ("nine thirty", "It leaves at 9:30.", True),
+    ("27 dollars", "That costs $20.", False),
+    ("Reykjavik", "He was born in Rekjavik.", True),
+    ("Mark", "That is Max.", False),
 )
 def test_a_value_is_right_by_its_digits_or_by_its_letters(value: str, text: str, right: bool) -> None:
     relation = RELATIONS[13 if value == "Mark" else 2]  # names of people, or of cities
