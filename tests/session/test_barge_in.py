@@ -24,16 +24,16 @@ from app.research.benches.recordings import VOICE_FLOOR
 from app.research.benches.room import FADE, Room
 from app.session.clock import run_simulated
 from app.session.control import SessionChoice
-from app.session.parts import SessionConfig, SessionParts
+from app.session.parts import SessionConfig
 from app.session.playback import EarlyBargeIn
 from app.session.session import Session
 from app.stt.silero import SileroVoiceActivity
 from tests.support.noises import SPEECH_DBFS, noise
 from tests.support.room_talks import frames
-from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice
+from tests.support.scripted import ScriptedTurn, ScriptedVoice
 from tests.support.sounds import SoundSource, question, room
 from tests.support.tables import cases
-from tests.support.talks import LoopSpeaker, events_of
+from tests.support.talks import events_of, scripted_parts
 
 ASKED = ScriptedTurn(0.1, 3.2, "Can you explain why the above question is interesting?")
 """What the scripted recogniser makes of the recording that begins each conversation."""
@@ -59,14 +59,9 @@ def _talk(sounds: Sequence[np.ndarray], *, every: float = 3.0) -> tuple[list[e.E
 
     async def run() -> list[e.Event]:
         words = "This is an answer that goes on and on for ever. " * (10 + 2 * len(sounds) * int(every))
-        parts = SessionParts(
-            frontend=CascadeFrontEnd(ScriptedVoice(), "thinking"),
-            transcriber=ScriptedTranscriber([ASKED]),
-            voice_activity=SileroVoiceActivity(),
-            backend=ScriptedBackend(lambda request: answer(words, every=0.0)),
-            source=SoundSource(samples),
-            sink=LoopSpeaker(),
-        )
+        backend = ScriptedBackend(lambda request: answer(words, every=0.0))
+        detector = SileroVoiceActivity()
+        parts = scripted_parts([ASKED], SoundSource(samples), voice_activity=detector, backend=backend)
         session = Session(parts, SessionConfig(SessionChoice(duplex=True), pace="simulated", max_answer_seconds=0.1))
         return await events_of(session)
 
@@ -240,14 +235,12 @@ def _early_talk(
         place = Room(frames(seconds), attenuation_db=None, by_hops=by_hops, keep=True)
         pause_playback = place.sink.pause_playback
         place.sink.pause_playback = lambda: (pause_playback(), on_pause(session))  # type: ignore[method-assign]
-        parts = SessionParts(
-            frontend=frontend(ScriptedVoice(), "after"),
-            transcriber=ScriptedTranscriber([SHORT]),
-            voice_activity=Sounding((SHORT.start, SHORT.end), *overs),
-            backend=ScriptedBackend(lambda request: answer(ANSWER)),
-            source=EchoCancelledSource(place.source, place.tap, Processing(echo=False)),
-            sink=place.sink,
-        )
+        source = EchoCancelledSource(place.source, place.tap, Processing(echo=False))
+        heard = {
+            "frontend": frontend(ScriptedVoice(), "after"),
+            "voice_activity": Sounding((SHORT.start, SHORT.end), *overs),
+        }
+        parts = scripted_parts([SHORT], source, ANSWER, sink=place.sink, **heard)
         session = Session(
             parts,
             SessionConfig(SessionChoice(answer_mode="after", duplex=True), pace="simulated", max_answer_seconds=60.0),

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from app.backend.scripted import ScriptedBackend, answer
+from app.backend.scripted import answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame, end_of_frame
 from app.frontend.cascade import CascadeFrontEnd
 from app.research.benches.timed_parts import SimulatedTranscriber, SpeechModels
 from app.session.clock import run_simulated
 from app.session.control import SessionChoice
-from app.session.parts import Pace, SessionConfig, SessionParts
+from app.session.parts import Pace, SessionConfig
 from app.session.session import Session
 from app.stt.base import RATE, Transcriber
 from app.stt.silero import SileroVoiceActivity
@@ -24,7 +24,7 @@ from app.stt.streaming import StreamingTranscriber
 from tests.conftest import Faults
 from tests.support import sounds
 from tests.support.scripted import ScriptedTurn, ScriptedVoice
-from tests.support.talks import Fault, FaultySource, Frames, LoopSpeaker, Talk, events_of, simulate
+from tests.support.talks import Fault, FaultySource, Frames, Talk, events_of, scripted_parts, simulate
 
 
 class CountingDecoder:
@@ -54,13 +54,8 @@ ANSWER = "The capital of France is Paris."
 
 def session(frames: np.ndarray, faults: Sequence[Fault], reply: str, transcriber: Transcriber, pace: Pace) -> Session:
     """A hands-free conversation in which each question is answered with `reply`."""
-    parts = SessionParts(
-        frontend=CascadeFrontEnd(ScriptedVoice(), openings=False),
-        transcriber=transcriber,
-        voice_activity=SileroVoiceActivity(),
-        backend=ScriptedBackend(lambda _: answer(reply)),
-        source=FaultySource(Frames(frames), faults),
-        sink=LoopSpeaker(),
+    parts = scripted_parts(
+        [], FaultySource(Frames(frames), faults), reply, transcriber=transcriber, voice_activity=SileroVoiceActivity()
     )
     return Session(parts, SessionConfig(SessionChoice(duplex=True, openings=False), pace=pace))
 

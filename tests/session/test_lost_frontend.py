@@ -9,18 +9,17 @@ import numpy as np
 import pytest
 
 from app.audio.io.base import EndOfAudio
-from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame
 from app.conversation.speaking.revisions import OracleInput
 from app.frontend.base import FrontEndError, FrontEndInput, FrontEndStep
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.control import SessionChoice
-from app.session.parts import SessionConfig, SessionParts
+from app.session.parts import SessionConfig
 from app.session.session import Session
 from tests.conftest import Faults
-from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice, ScriptedVoiceActivity
-from tests.support.talks import LoopSpeaker, events_of
+from tests.support.scripted import ScriptedTurn, ScriptedVoice
+from tests.support.talks import LoopSpeaker, events_of, scripted_parts
 
 QUESTION = [ScriptedTurn(0.16, 0.56, "What is the capital of France?")]
 ANSWER = "It is Paris."
@@ -91,15 +90,7 @@ class Losing(CascadeFrontEnd):
 
 async def talk(frontend: CascadeFrontEnd, source: PacedSource, **parts: object) -> tuple[list[e.Event], Session]:
     session = Session(
-        SessionParts(
-            frontend=frontend,
-            transcriber=ScriptedTranscriber(QUESTION),
-            voice_activity=ScriptedVoiceActivity(QUESTION),
-            backend=ScriptedBackend(lambda _: answer(ANSWER)),
-            source=source,
-            sink=Speaker(),
-            **parts,  # type: ignore[arg-type]
-        ),
+        scripted_parts(QUESTION, source, ANSWER, frontend=frontend, sink=Speaker(), **parts),
         SessionConfig(SessionChoice(duplex=True), pace="real"),
     )
     return await events_of(session), session

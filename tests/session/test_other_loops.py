@@ -9,14 +9,12 @@ from typing import Any
 
 import pytest
 
-from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
-from app.frontend.cascade import CascadeFrontEnd
 from app.session.control import SessionChoice
-from app.session.parts import SessionConfig, SessionParts
+from app.session.parts import SessionConfig
 from app.session.session import Session
-from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice, ScriptedVoiceActivity
-from tests.support.talks import LoopSpeaker, QuietSource
+from tests.support.scripted import ScriptedTurn
+from tests.support.talks import QuietSource, scripted_parts
 
 ANSWER = "The capital of France is Paris."
 
@@ -24,14 +22,7 @@ ANSWER = "The capital of France is Paris."
 async def talk() -> tuple[list[e.Event], set[str]]:
     """Returns the events of a conversation with one question, and the threads on which listeners were called."""
     script = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
-    parts = SessionParts(
-        frontend=CascadeFrontEnd(ScriptedVoice(), openings=False),
-        transcriber=ScriptedTranscriber(script),
-        voice_activity=ScriptedVoiceActivity(script),
-        backend=ScriptedBackend(lambda _: answer(ANSWER)),
-        source=QuietSource(100),
-        sink=LoopSpeaker(),
-    )
+    parts = scripted_parts(script, QuietSource(100), ANSWER)
     events: list[e.Event] = []
     threads: set[str] = set()
     async with Session(parts, SessionConfig(SessionChoice(openings=False, duplex=True), pace="fast")) as session:

@@ -19,7 +19,6 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from app.audio.io.files import FileSink, FileSource
 from app.audio.io.opus import OpusDecoder, OpusEncoder
 from app.audio.io.pushed import PushedSource, SendingSink
-from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame, silence
 from app.conversation.turns.floor import Interrupt, Silence, TakeFloor
@@ -34,12 +33,13 @@ from app.server import server as server_module
 from app.server.admission import GONE_SECONDS, MOST_OF_ADDRESS, Purse
 from app.server.server import VoiceServer
 from app.session.control import SessionChoice
-from app.session.parts import SessionConfig, SessionParts
+from app.session.parts import SessionConfig
 from app.session.session import Session
 from tests.support import sounds
 from tests.support.faulty_network import faulty_network
-from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoiceActivity
+from tests.support.scripted import ScriptedTurn
 from tests.support.served import QUESTION, ROOM, client, relayed, said, scripted_server, scripted_session, served, until
+from tests.support.talks import scripted_parts
 
 
 async def run(frontend: RemoteFrontEnd, frames: int, first: int = 0, **inputs: Any) -> list[FrontEndStep]:
@@ -551,14 +551,8 @@ async def test_a_server_that_never_stops_talking_ends_with_the_sound_that_was_as
                 await asyncio.sleep(FRAME_SECONDS / 2)
 
     async with misbehaving(talks_on) as url:
-        parts = SessionParts(
-            frontend=RemoteFrontEnd(url),
-            transcriber=ScriptedTranscriber([]),
-            voice_activity=ScriptedVoiceActivity([]),
-            backend=ScriptedBackend(lambda request: answer("No.")),
-            source=FileSource(sounds.write(tmp_path / "q.wav", sounds.room(1.0, dbfs=-40.0))),
-            sink=FileSink(tmp_path / "a.wav"),
-        )
+        source = FileSource(sounds.write(tmp_path / "q.wav", sounds.room(1.0, dbfs=-40.0)))
+        parts = scripted_parts([], source, "No.", frontend=RemoteFrontEnd(url), sink=FileSink(tmp_path / "a.wav"))
         config = SessionConfig(SessionChoice(duplex=True), pace="real", max_answer_seconds=1.0)
         async with asyncio.timeout(20), Session(parts, config) as session:
             await session.ended()

@@ -18,14 +18,14 @@ from app.gui.state.talk_state import TalkState
 from app.research.benches.room import FADE, Room
 from app.session.clock import run_simulated
 from app.session.control import BackendChoice, SessionChoice
-from app.session.parts import SessionConfig, SessionParts
+from app.session.parts import SessionConfig
 from app.session.session import Session
 from app.stt.silero import SileroVoiceActivity
 from tests.session.test_typed import Slow
 from tests.support.room_talks import RecordedVoice, frames, onset_of, text_of
-from tests.support.scripted import ScriptedTranscriber, ScriptedTurn
+from tests.support.scripted import ScriptedTurn
 from tests.support.sounds import question
-from tests.support.talks import Talk, calling, making, simulate
+from tests.support.talks import Talk, calling, making, scripted_parts, simulate
 
 FRANCE = ScriptedTurn(1.0, 3.0, "What is the capital of France?")
 SPAIN = ScriptedTurn(10.0, 11.5, "And what about Spain?")
@@ -58,13 +58,9 @@ def test_a_real_voice_fades_out_within_two_frames_and_the_next_question_is_answe
     silenced_at = script[0].end + 3.0
 
     async def run() -> list[e.Event]:
-        parts = SessionParts(
-            frontend=CascadeFrontEnd(RecordedVoice(), "after"),
-            transcriber=ScriptedTranscriber(script),
-            voice_activity=SileroVoiceActivity(),
-            backend=ScriptedBackend(lambda request: answer(LONG)),
-            source=place.source,
-            sink=place.sink,
+        frontend = CascadeFrontEnd(RecordedVoice(), "after")
+        parts = scripted_parts(
+            script, place.source, LONG, frontend=frontend, voice_activity=SileroVoiceActivity(), sink=place.sink
         )
         choice = SessionChoice(answer_mode="after", duplex=duplex)
         events: list[e.Event] = []

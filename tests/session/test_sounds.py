@@ -8,20 +8,18 @@ import pytest
 from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
-from app.frontend.cascade import CascadeFrontEnd
 from app.models.locations import default_model
 from app.research.benches.endpointing import run_sounds
 from app.research.benches.timed_parts import SpeechModels, speech_models
 from app.session.clock import run_simulated
 from app.session.control import SessionChoice
-from app.session.parts import SessionConfig, SessionParts
+from app.session.parts import SessionConfig
 from app.session.session import Session
 from app.stt.transcript_cleanup import names_speech, without_sounds
 from tests.support.noises import noise
-from tests.support.scripted import ScriptedVoice
 from tests.support.sounds import SoundSource, question, room, write
 from tests.support.tables import cases
-from tests.support.talks import LoopSpeaker, events_of
+from tests.support.talks import events_of, scripted_parts
 
 with_models = pytest.mark.skipif(
     not (default_model("stt").is_dir() and default_model("endpointing").is_file()),
@@ -43,14 +41,8 @@ def _talk(*sounds: tuple[float, np.ndarray]) -> tuple[list[e.Event], list[str]]:
         return answer("This is an answer that goes on and on for ever. " * 30, every=0.0)
 
     async def run(models: SpeechModels) -> list[e.Event]:
-        parts = SessionParts(
-            frontend=CascadeFrontEnd(ScriptedVoice(), "after"),
-            transcriber=models.transcriber(),
-            voice_activity=models.voice_detector(),
-            backend=ScriptedBackend(reply),
-            source=SoundSource(samples),
-            sink=LoopSpeaker(),
-        )
+        heard = {"transcriber": models.transcriber(), "voice_activity": models.voice_detector()}
+        parts = scripted_parts([], SoundSource(samples), mode="after", backend=ScriptedBackend(reply), **heard)
         session = Session(
             parts,
             SessionConfig(SessionChoice(answer_mode="after", duplex=True), pace="simulated", max_answer_seconds=0.1),

@@ -10,17 +10,16 @@ import numpy as np
 import pytest
 
 from app.backend.base import ChatRequest
-from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
+from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 from app.conversation.record.transcript import Transcript
 from app.conversation.words import fold
-from app.frontend.cascade import CascadeFrontEnd
 from app.history.base import Setup
 from app.history.recordings import Replay
 from app.research.benches.recordings import VOICE_FLOOR, word_distance
 from app.session.mailbox import TalkButton
-from app.session.parts import SessionConfig, SessionParts
+from app.session.parts import SessionConfig
 from app.session.recorder import USER_FILE
 from app.session.session import Session
 from app.stt import make_transcriber
@@ -28,8 +27,8 @@ from app.stt.silero import SileroVoiceActivity
 from tests.session.test_silence import words_after
 from tests.support import sounds
 from tests.support.history import kept
-from tests.support.scripted import ScriptedTurn, ScriptedVoice
-from tests.support.talks import LoopSpeaker, Talk, calling, simulate
+from tests.support.scripted import ScriptedTurn
+from tests.support.talks import Talk, calling, scripted_parts, simulate
 
 FRANCE = ScriptedTurn(1.0, 3.0, "What is the capital of France?")
 ANSWER = "This is an answer that goes on and on. " * 3
@@ -133,14 +132,8 @@ async def heard(late: float, *, deaf_before: bool = False) -> str:
         sound[:cut] = sounds.room(cut / SAMPLE_RATE)[:cut]
     source = HeldSource(sound, LEAD_SECONDS + late)
     loop = asyncio.get_running_loop()
-    parts = SessionParts(
-        frontend=CascadeFrontEnd(ScriptedVoice(), "thinking"),
-        transcriber=make_transcriber("whisper-tiny.en", "en", loop.call_soon_threadsafe),
-        voice_activity=SileroVoiceActivity(),
-        backend=ScriptedBackend(lambda request: answer("Yes.")),
-        source=source,
-        sink=LoopSpeaker(),
-    )
+    hears = make_transcriber("whisper-tiny.en", "en", loop.call_soon_threadsafe)
+    parts = scripted_parts([], source, "Yes.", transcriber=hears, voice_activity=SileroVoiceActivity())
     finals: list[str] = []
     session = Session(parts, SessionConfig(pace="fast"))
     source.session = session

@@ -7,15 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from app.backend.scripted import ScriptedBackend, answer
 from app.conversation.turns.endpointing import PauseLengths
-from app.frontend.cascade import CascadeFrontEnd
 from app.session.control import SessionChoice
-from app.session.parts import SessionConfig, SessionParts
+from app.session.parts import SessionConfig
 from app.session.session import Session
 from app.settings import kept_state
-from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice, ScriptedVoiceActivity
-from tests.support.talks import LoopSpeaker, QuietSource
+from tests.support.scripted import ScriptedTurn
+from tests.support.talks import QuietSource, scripted_parts
 
 PAUSING = [ScriptedTurn(0.5, 1.5, "What is the", finished=0.05), ScriptedTurn(2.3, 3.5, "capital of France?")]
 
@@ -28,15 +26,7 @@ async def test_the_pauses_of_a_talk_are_known_to_the_next_one(monkeypatch: pytes
         threads.append(threading.current_thread())
         kept_state.keep_pauses(pauses)
 
-    parts = SessionParts(
-        frontend=CascadeFrontEnd(ScriptedVoice()),
-        transcriber=ScriptedTranscriber(PAUSING),
-        voice_activity=ScriptedVoiceActivity(PAUSING),
-        backend=ScriptedBackend(lambda _: answer("Paris.")),
-        source=QuietSource(60),
-        sink=LoopSpeaker(),
-        keep_pauses=keep,
-    )
+    parts = scripted_parts(PAUSING, QuietSource(60), "Paris.", keep_pauses=keep)
     async with Session(
         parts, SessionConfig(SessionChoice(duplex=True), pace="fast", pauses=kept_state.load_pauses())
     ) as session:

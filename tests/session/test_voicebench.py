@@ -9,13 +9,13 @@ import pytest
 
 from app.audio.io.base import AudioSink, AudioSource
 from app.backend.scripted import ScriptedBackend, answer
-from app.frontend.cascade import CascadeFrontEnd
 from app.research.benches.mtbench.plan import System
 from app.research.commands.bench_mtbench import VARIABLE, SpokenAssistant, kame_assistant
 from app.session.control import SessionChoice
-from app.session.parts import SessionConfig, SessionParts
+from app.session.parts import SessionConfig
 from app.session.session import Session
-from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice, ScriptedVoiceActivity
+from tests.support.scripted import ScriptedTurn
+from tests.support.talks import scripted_parts
 
 pytestmark = pytest.mark.slow
 
@@ -24,14 +24,7 @@ def assistant() -> SpokenAssistant:
     script = [ScriptedTurn(1.7, 2.5, "What is the capital of Sweden?")]
 
     def session(choice: SessionChoice, source: AudioSource, sink: AudioSink, **how: Any) -> Session:
-        parts = SessionParts(
-            frontend=CascadeFrontEnd(ScriptedVoice(), choice.answer_mode, openings=False),
-            transcriber=ScriptedTranscriber(script),
-            voice_activity=ScriptedVoiceActivity(script),
-            backend=ScriptedBackend(lambda request: answer("It is Stockholm.")),
-            source=source,
-            sink=sink,
-        )
+        parts = scripted_parts(script, source, "It is Stockholm.", choice.answer_mode, sink=sink)
         return Session(parts, SessionConfig(choice, end_with_input=False))
 
     return SpokenAssistant(

@@ -10,11 +10,10 @@ import pytest
 from app.audio.devices.duplex import DeviceDuplexAudio
 from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
-from app.frontend.cascade import CascadeFrontEnd
 from app.session.control import SessionChoice
-from app.session.parts import SessionConfig, SessionParts
+from app.session.parts import SessionConfig
 from app.session.session import Session
-from tests.support.scripted import ScriptedTranscriber, ScriptedVoice, ScriptedVoiceActivity
+from tests.support.talks import scripted_parts
 from tests.unit.audio.audio_rig import HEADSET, SPEAKER, AudioRig
 from tests.unit.audio.fake_sounddevice import FakeStream
 
@@ -36,15 +35,8 @@ class Talk:
     def __init__(self, text: str) -> None:
         self.events: list[e.Event] = []
         edge = DeviceDuplexAudio(required=False)
-        parts = SessionParts(
-            frontend=CascadeFrontEnd(ScriptedVoice(), "after"),
-            transcriber=ScriptedTranscriber([]),
-            voice_activity=ScriptedVoiceActivity([]),
-            backend=ScriptedBackend(lambda request: answer(text, every=0.0)),
-            source=edge.source,
-            sink=edge.sink,
-            edge=edge,
-        )
+        backend = ScriptedBackend(lambda request: answer(text, every=0.0))
+        parts = scripted_parts([], edge.source, mode="after", backend=backend, sink=edge.sink, edge=edge)
         self.session = Session(parts, SessionConfig(SessionChoice(answer_mode="after"), end_with_input=False))
 
     def of(self, *types: type) -> list:

@@ -16,9 +16,10 @@ from app.frontend.remote.frontend import RemoteFrontEnd
 from app.server.served_talk import MakeTalk
 from app.server.server import VoiceServer
 from app.session.control import SessionChoice
-from app.session.parts import SessionConfig, SessionParts
+from app.session.parts import SessionConfig
 from app.session.session import Session
-from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice, ScriptedVoiceActivity
+from tests.support.scripted import ScriptedTurn, ScriptedVoice
+from tests.support.talks import scripted_parts
 
 ROOM = np.full(FRAME_SAMPLES, 1e-4, np.float32)
 QUESTION = [ScriptedTurn(0.16, 0.56, "What is the capital of Sweden?")]
@@ -33,15 +34,9 @@ def scripted_session(
 ) -> Session:
     """A session in real time that hears `script` and answers `said`; `lost`: a front-end that it falls back from."""
     cascade = CascadeFrontEnd(ScriptedVoice(), "thinking", openings=False)
-    parts = SessionParts(
-        frontend=lost or cascade,
-        fallback=(lambda: cascade) if lost is not None else None,
-        transcriber=ScriptedTranscriber(script),
-        voice_activity=ScriptedVoiceActivity(script),
-        backend=ScriptedBackend(lambda request: answer(said, first=0.05)),
-        source=source,
-        sink=sink,
-    )
+    fallback = (lambda: cascade) if lost is not None else None
+    backend = ScriptedBackend(lambda request: answer(said, first=0.05))
+    parts = scripted_parts(script, source, frontend=lost or cascade, fallback=fallback, backend=backend, sink=sink)
     return Session(parts, SessionConfig(SessionChoice(duplex=True, openings=False)))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from app.audio.io.base import AudioSource, DuplexAudio, EndOfAudio, WrappedSource
 from app.backend.base import Backend, ChatRequest
-from app.backend.scripted import ScriptedAnswer, ScriptedBackend
+from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.record.transcript import Transcript
@@ -254,6 +254,21 @@ def _fields_of(kind: type[SessionParts | SessionConfig], given: dict[str, Any]) 
 
 REHEARSALS: list[Any] = []
 """At most one `tests.support.gaps.Rehearsal`: what the talks of a test suffer, and how they went."""
+
+
+def scripted_parts(
+    script: Sequence[ScriptedTurn], source: AudioSource, reply: str = "", mode: e.AnswerMode = "thinking", **more: Any
+) -> SessionParts:
+    """The parts of a session that hears `script` and answers with `reply`; `more`: other parts in their place."""
+    usual: dict[str, Any] = {
+        "frontend": CascadeFrontEnd(ScriptedVoice(), mode, openings=False),
+        "transcriber": ScriptedTranscriber(script),
+        "voice_activity": ScriptedVoiceActivity(script),
+        "backend": ScriptedBackend(lambda request: answer(reply)),
+        "source": source,
+        "sink": LoopSpeaker(),
+    }
+    return SessionParts(**usual | more)
 
 
 async def change(session: Session, **parts: Any) -> None:
