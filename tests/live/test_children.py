@@ -48,9 +48,7 @@ def _alive(pid: int) -> bool:
 
 
 @pytest.mark.slow
-def test_a_voice_says_what_it_is_given_and_leaves_its_child_to_the_next_in_order(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_voice_says_what_it_is_given_and_leaves_its_child_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child_voice, "_CLIP_SECONDS", 60.0)  # a busy machine is not stuck
     text = "Yesterday the children walked to school, because the weather was warm and sunny."
     with MODELS.keeping():

@@ -86,7 +86,7 @@ def heard_in() -> Callable[[Talk], str]:
     return read
 
 
-def test_it_begins_at_once_and_says_the_answer_that_comes_later(
+def test_it_begins_and_says_what_comes_later(
     questions: list[tuple[Path, float]], heard_in: Callable[[Talk], str]
 ) -> None:
     texts, sounds = [], []
@@ -99,9 +99,7 @@ def test_it_begins_at_once_and_says_the_answer_that_comes_later(
     assert sum(fact[2] in sound for fact, sound in zip(FACTS, sounds, strict=True)) >= 3, sounds
 
 
-def test_without_an_answer_it_does_not_know(
-    questions: list[tuple[Path, float]], heard_in: Callable[[Talk], str]
-) -> None:
+def test_without_an_answer_it_says_none(questions: list[tuple[Path, float]], heard_in: Callable[[Talk], str]) -> None:
     talk = talk_about(0, questions[0], answer("", first=60.0))
     assert said_in(talk) and "toronto" not in said_in(talk).lower()
     heard = heard_in(talk)

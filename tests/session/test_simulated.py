@@ -103,7 +103,7 @@ def test_a_wait_is_filled_with_an_opening_that_is_heard_and_never_sent_to_the_ba
 
 
 @cases("first_word, words_a_second, opens", (1.2, 6.0, 3.9), (0.3, 40.0, 4.3), (3.0, 6.0, 4.3))
-def test_when_the_first_answer_of_a_backend_is_opened_depends_on_its_measured_speed(
+def test_an_answer_is_opened_by_its_backends_measured_speed(
     first_word: float, words_a_second: float, opens: float
 ) -> None:
     backend = ScriptedBackend(lambda r: answer("It is Paris, of course.", first=2.0, every=0.5))

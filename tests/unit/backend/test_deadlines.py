@@ -526,9 +526,7 @@ async def _said(backend: Any, request: ChatRequest) -> str:
 
 
 @each_openai_like
-async def test_too_many_tool_calls_and_too_long_arguments_are_refused(
-    kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_too_many_calls_and_too_long_arguments_are_refused(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = SPEECHES[kind].answer((), calls=[(f"c{n}", "clock", "{}") for n in range(TOOL_CALLS + 1)])
     async with opened(kind, answer) as (_, backend):
         _, error = await fail(backend, replace(REQUEST, tools=(CLOCK,)))

@@ -297,7 +297,7 @@ def test_ollamas_own_interface_is_used_also_at_the_address_of_the_other_one() ->
 @pytest.mark.parametrize("proxy", ["socks://127.0.0.1:1080/", "socks5h://127.0.0.1:1080", "http://127.0.0.1:9"])
 @pytest.mark.parametrize("kind", ["compatible", "ollama"])
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-async def test_a_server_on_this_machine_is_reached_past_any_proxy(
+async def test_this_machine_is_past_any_proxy(
     host: str, kind: str, proxy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also by a name that may lead to IPv6 first, where no server listens."""

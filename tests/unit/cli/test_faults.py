@@ -80,9 +80,7 @@ def test_a_warning_where_no_log_can_be_written_is_a_line(
     assert threading.active_count() == before
 
 
-def test_a_task_failing_unseen_is_a_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], log: Path
-) -> None:
+def test_an_unseen_task_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], log: Path) -> None:
     async def fail() -> None:
         asyncio.get_running_loop().call_soon(lambda: 1 // 0)
         await asyncio.sleep(0)
@@ -95,7 +93,7 @@ def test_a_task_failing_unseen_is_a_line(
     assert "Traceback" in log.read_text("utf-8")
 
 
-def test_a_system_error_names_its_file(
+def test_files_are_named_in_errors(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     instead(monkeypatch, lambda: (tmp_path / "none").read_text())

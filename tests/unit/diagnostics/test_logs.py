@@ -257,7 +257,7 @@ def test_a_full_disk_ends_the_file_not_the_log(tmp_path: Path, monkeypatch: pyte
     assert kept.folder is None
 
 
-def test_a_file_that_could_not_be_written_is_retried(
+def test_a_file_that_was_not_written_is_retried(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hide: Redactor
 ) -> None:
     """A process may have no file left for a while, so that none can be opened."""

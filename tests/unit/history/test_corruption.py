@@ -187,7 +187,7 @@ async def test_the_words_of_a_talk_are_kept_where_its_row_is_gone(tmp_path: Path
 
 
 @pytest.mark.parametrize("error", [sqlite3.OperationalError("Could not decode"), TypeError("odd"), MemoryError()])
-async def test_a_thread_that_can_not_open_anything_answers_all_the_same(
+async def test_a_thread_that_opens_nothing_answers(
     error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.history.database._open", raising(error))

@@ -38,9 +38,7 @@ async def _words(history: HistoryStore, key: str) -> list[str]:
 
 
 @pytest.mark.parametrize("code", [_FULL, _BUSY, 8])
-async def test_an_index_that_can_not_be_rebuilt_now_leaves_the_file_where_it_is(
-    code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_index_left_as_it_is_moves_no_file(code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writer, "AGAIN_SECONDS", 3600.0)
     path = tmp_path / "history.sqlite3"
     attempts = []

@@ -75,9 +75,7 @@ def test_moshis_layout_is_moshi_token_for_token(made: dict[str, Path], sampling:
     assert same(a, steps(KameGen(ours.lm, use_sampling=sampling)))
 
 
-def test_without_a_config_it_has_moshis_own_shape(
-    made: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_without_a_config_it_is_moshis(made: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     legacy = Path(shutil.copytree(made["moshi"], tmp_path / "legacy"))
     (legacy / "config.json").unlink()
     state = load_file(legacy / "model.safetensors")

@@ -59,7 +59,7 @@ def test_a_large_card_that_is_too_old_hides_no_smaller_one(library: str, monkeyp
     ({"NVML_FAKE_CODE": "18"}, "works again after a restart"),
     ({"NVML_FAKE_CODE": "15"}, "does not answer"),
 )
-def test_what_keeps_a_card_from_being_used_is_a_sentence(
+def test_unusable_cards_are_told(
     variables: dict[str, str], words: str, library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in variables.items():

@@ -87,7 +87,7 @@ def test_other_installations_name_other_commands(
     ),
     (None, "torch is here, but sees no card. Install NVIDIA's newest driver and restart the machine."),
 )
-def test_a_card_that_torch_does_not_see_gets_advice_that_helps(
+def test_a_card_unseen_by_torch_gets_advice(
     offer: GraphicsOffer | None, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(doctor, "free_card_bytes", lambda: None)

@@ -132,7 +132,7 @@ print(setup._restarter.pid, pathlib.Path({str(tmp_path / "begun")!r}).exists())
 
 
 @pytest.mark.parametrize("kept", [False, True], ids=["may leave its job", "may not"])
-def test_on_windows_the_restart_leaves_its_terminal_and_has_normal_priority(
+def test_on_windows_the_restart_leaves_its_terminal(
     kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flags = {

@@ -48,7 +48,7 @@ def test_half_a_character_costs_no_more_than_itself(text: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), UnicodeError("odd"), TypeError("odd")])
-def test_whatever_ends_a_recording_is_reported_and_the_conversation_continues(
+def test_whatever_ends_a_recording_is_reported(
     error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
@@ -137,7 +137,7 @@ def test_a_line_that_is_no_event_is_refused(line: str, tmp_path: Path, capsys: p
 
 
 @pytest.mark.parametrize("first", [[], ['{"format": "kame-recording", "version": 2}']], ids=["none", "newer"])
-def test_a_recording_of_another_version_is_refused_and_left_as_it_is(
+def test_a_recording_of_another_version_is_left(
     first: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = "\n".join([*first, *LINES[1:]])

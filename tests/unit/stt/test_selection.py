@@ -139,7 +139,7 @@ def decoder(weights: Path) -> Iterator[MoonshineDecoder]:
     made.close()
 
 
-def test_words_and_faults_come_from_the_child_and_one_that_died_is_started_again(
+def test_words_and_faults_come_from_a_child_that_may_die(
     decoder: MoonshineDecoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(supervision, "LONGEST_PAUSE", 0.0)

@@ -105,9 +105,7 @@ async def _good_and_bad(box: Toolbox) -> None:
 
 
 @pytest.mark.slow
-async def test_a_child_that_hangs_in_the_end(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_child_that_hangs_at_last(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     import mcp.client.stdio as package
 
     monkeypatch.setattr(package, "PROCESS_TERMINATION_TIMEOUT", 0.05)

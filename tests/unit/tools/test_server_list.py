@@ -290,9 +290,7 @@ def test_a_list_that_was_written_by_hand_is_made_private(tmp_path: Path) -> None
     ({"destructive_hint": True}, "changes", "reads", "reads"),  # the user has said so of this very tool
     ({}, "reads", "sends", "sends"),
 )
-def test_what_a_tool_may_do_the_user_says(
-    hint: dict[str, bool], user: Effect, own: Effect | None, effect: Effect
-) -> None:
+def test_what_tools_may_do_users_say(hint: dict[str, bool], user: Effect, own: Effect | None, effect: Effect) -> None:
     tool = SimpleNamespace(
         name="send",
         title=None,

@@ -158,9 +158,7 @@ def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
     "wss://studio.lan:8998",
 )
 @pytest.mark.parametrize("proxy", [PROXY, "socks://127.0.0.1:1080/", "socks5h://x:1", "nonsense://", ":"])
-def test_this_machine_and_its_network_are_reached_directly(
-    url: str, proxy: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_this_machine_and_network_are_reached_directly(url: str, proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("all_proxy", "http_proxy", "https_proxy"):
         monkeypatch.setenv(name, proxy)
     assert proxy_for(url) is None

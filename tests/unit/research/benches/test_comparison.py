@@ -57,7 +57,7 @@ def written(folder: Path, name: str, document: dict[str, Any]) -> Path:
     ({"scores": (6, 7, 6, 7)}, {"scores": (9, 4, 8, 5)}, {}),  # each may be chance
     ({"scores": (6, 7, 6, 7)}, {}, {"scores.average.mean": "only before"}),
 )
-def test_what_differs_is_judged_by_what_it_is(
+def test_changes_are_judged(
     tmp_path: Path, before: dict[str, Any], after: dict[str, Any], verdicts: dict[str, str]
 ) -> None:
     found = compare(result(tmp_path, "a", **before), result(tmp_path, "b", **after))
@@ -101,7 +101,7 @@ def _frames(p99: float) -> dict[str, Any]:
     (_answers(1.0), _answers(3.0), {"groups[talk b].sound_p50"}),
     (_frames(60.0), _frames(75.0), {"frames[7B int8].whole.p99"}),
 )
-def test_each_bench_has_directions(
+def test_benches_have_directions(
     tmp_path: Path, before: dict[str, Any], after: dict[str, Any], worse: set[str]
 ) -> None:
     a, b = written(tmp_path, "a", before), written(tmp_path, "b", after)

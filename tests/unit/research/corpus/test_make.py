@@ -125,7 +125,7 @@ async def test_a_refused_key_ends_the_asking_at_once(tmp_path: Path) -> None:
         await make_scripts(ITEMS, Asker(backend, tmp_path / "c"), tmp_path, quiet)
 
 
-def test_items_are_spoken_as_they_are_and_a_model_that_writes_no_script_is_no_success(
+def test_items_are_spoken_as_they_are_and_no_script_is_no_success(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     items = tmp_path / "items.jsonl"

@@ -241,7 +241,7 @@ def run_app(capsys: pytest.CaptureFixture[str], words: str) -> str:
 
 
 @pytest.mark.parametrize("options", ["--fresh", "--lora 2"])
-def test_the_commands_train_a_folder_of_weights_that_the_app_loads(
+def test_the_commands_train_what_the_app_loads(
     tmp_path: Path, options: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     weights = make_checkpoint(tmp_path / "weights", lm={"num_layers": 1, "depformer_num_layers": 1})

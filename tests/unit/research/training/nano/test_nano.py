@@ -121,9 +121,7 @@ def test_questions_for_the_test_are_never_trained_on() -> None:
     assert len(RELATIONS) >= 15
 
 
-def test_a_trial_feeds_the_oracle_and_measures_from_the_questions_end(
-    codec: VoiceCodec, pieces, tmp_path: Path, entered: ExitStack
-) -> None:
+def test_a_trial_measures_from_the_questions_end(codec: VoiceCodec, pieces, tmp_path: Path, entered: ExitStack) -> None:
     torch.manual_seed(0)
     small = {"text_card": 400, "card": 32, "num_layers": 1, "dim": 64, "num_heads": 2}
     depth = {"depformer_num_layers": 1, "depformer_dim": 32, "depformer_num_heads": 2}
