@@ -125,16 +125,13 @@ def test_noise_and_a_pause_change_nothing_and_the_button_still_counts() -> None:
     assert answers_of(talk) == [(True, "button")] and tool.given == [SENT]
 
 
-def test_the_button_counts_at_any_time_and_its_yes_is_a_turn() -> None:
+def test_the_buttons_count_at_any_time() -> None:
     tool = mail()
     talk = talk_with([tool], [ASKED], during=calling((4.5, Session.allow)))
     assert answers_of(talk) == [(True, "button")] and tool.given == [SENT]
     written = [final.text for final in talk.of(e.TranscriptFinal)]
     assert written == [ASKED.words, language("en").gives_consent]
     assert "It is sent." in talk.said(2)
-
-
-def test_the_other_button_is_a_no_and_silences_the_question() -> None:
     tool = mail()
     talk = talk_with([tool], [ASKED], during=calling((4.5, Session.deny)))
     assert answers_of(talk) == [(False, "button")] and not tool.given

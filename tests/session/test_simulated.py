@@ -199,14 +199,11 @@ def test_barge_in_is_silent_within_200_ms_and_only_what_was_heard_is_kept() -> N
         assert talk.speaker.sounding(event.at - 0.2, event.at)
 
 
-def test_a_short_mhm_stops_nothing() -> None:
+def test_mhm_and_okay_let_the_answer_continue() -> None:
     script = [*QUESTION, ScriptedTurn(5.0, 5.4, "mhm", hum=True)]
     quiet, hummed = (simulate(s, _about) for s in (QUESTION, script))
     assert [x for x in quiet.events if isinstance(x, e.AssistantSaid)] == hummed.of(e.AssistantSaid)
     assert len(hummed.of(e.UserStarted)) == 1
-
-
-def test_okay_is_let_pass_and_the_answer_continues_at_its_word() -> None:
     script = [*QUESTION, ScriptedTurn(5.0, 5.4, "Okay.")]
     plain, talk = (simulate(s, _about) for s in (QUESTION, script))
     assert talk.of(e.AssistantHeld) and talk.of(e.AssistantResumed) and talk.of(e.UserBackchannel)

@@ -346,23 +346,17 @@ def test_a_conversation_that_can_change_nothing_reports_that() -> None:
 # -- several, and the end
 
 
-def test_of_two_changes_in_a_row_the_last_one_holds() -> None:
+def test_of_several_changes_the_last_one_holds() -> None:
     makers = Makers()
     talk = makers.talk((8.0, SpeechChoice("en", "other", "other")), (8.2, SpeechChoice("en", "loud", "second")))
     last = talk.of(e.SpeechChanged)[-1]
     assert (last.stt, last.voice) == ("loud", "second")
     assert "other" not in {name for changed in talk.of(e.SpeechChanged) for name in (changed.stt, changed.voice)}
     assert finals(talk)[-1] == "AND OF SPAIN?"
-
-
-def test_who_goes_back_before_it_has_loaded_keeps_the_old_one() -> None:
     makers = Makers()
     talk = makers.talk((8.0, SpeechChoice("en", "loud", "second")), (8.2, SpeechChoice()))
     assert not talk.of(e.SpeechChanged, e.Failure)
     assert finals(talk)[-1] == "And of Spain?"
-
-
-def test_two_that_are_ready_before_the_turn_is_over() -> None:
     makers = Makers()
     talk = makers.talk((1.2, SpeechChoice(recogniser="other")), (2.2, SpeechChoice(recogniser="loud")))
     assert [changed.stt for changed in talk.of(e.SpeechChanged)] == ["loud"]
@@ -464,6 +458,12 @@ def test_a_conversation_has_a_voice_of_its_own_and_gives_it_up_again() -> None:
     assert makers.called("pirate")[0].spoken and makers.called("usual")[0].spoken
     assert [event.voice for event in talk.of(e.ConversationConfigured)][-2:] == ["pirate", ""]
     assert talk.said(1) == talk.said(2) == LONG
+    makers = Makers()
+    talk = makers.talk(style=Style(voice="pirate"), first_voice="pirate")
+    assert makers.made == [makers.first, makers.voice] and not talk.of(e.SpeechChanged, e.Failure)
+    makers, own = Interpreters(), Style(voice="pirate")
+    talk = makers.talk((11.0, Style()), speech=SpeechChoice("auto"), style=own, first_voice="pirate")
+    assert [event.voice for event in talk.of(e.SpeechChanged)] == ["de"] and makers.asked == 1
 
 
 def test_a_conversations_voice_that_is_gone_is_reported_and_the_usual_one_speaks() -> None:
@@ -474,12 +474,6 @@ def test_a_conversations_voice_that_is_gone_is_reported_and_the_usual_one_speaks
     assert talk.said(1) == talk.said(2) == LONG and not talk.of(e.SpeechChanged)
 
 
-def test_a_conversation_that_begins_in_its_own_voice_loads_no_other() -> None:
-    makers = Makers()
-    talk = makers.talk(style=Style(voice="pirate"), first_voice="pirate")
-    assert makers.made == [makers.first, makers.voice] and not talk.of(e.SpeechChanged, e.Failure)
-
-
 def test_a_failure_is_reported_once_whatever_else_is_changed() -> None:
     makers = Interpreters(missing="de")
     volumes = [(6.0 + n, SpeechChoice("auto", volume=1 + n / 10)) for n in range(4)]
@@ -487,12 +481,6 @@ def test_a_failure_is_reported_once_whatever_else_is_changed() -> None:
     talk = makers.talk(*volumes, *styles, speech=SpeechChoice("auto"))
     assert len(talk.of(e.Failure)) == 2, "one for the language, one for the conversation's voice"
     assert talk.said(1) == talk.said(2) == LONG
-
-
-def test_where_its_own_voice_is_given_up_the_one_of_the_language_speaks() -> None:
-    makers, own = Interpreters(), Style(voice="pirate")
-    talk = makers.talk((11.0, Style()), speech=SpeechChoice("auto"), style=own, first_voice="pirate")
-    assert [event.voice for event in talk.of(e.SpeechChanged)] == ["de"] and makers.asked == 1
 
 
 def test_a_usual_voice_that_was_changed_meanwhile_speaks_where_the_own_one_fails() -> None:

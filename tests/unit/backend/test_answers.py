@@ -260,13 +260,10 @@ def test_a_tool_that_fails_is_sent_to_the_backend_which_answers_all_the_same() -
     assert got[-1][1] == "I could not work it out."
 
 
-def test_what_changes_the_world_is_not_offered_while_the_user_still_talks() -> None:
+def test_what_changes_the_world_is_neither_offered_nor_called_while_the_user_still_talks() -> None:
     guess = ChatRequest(ASK.messages, final=False)
     _, backend = run([("Well.",)], ScriptedTools(), guess)
     assert [spec.name for spec in backend.requests[0].tools] == ["calculator"]
-
-
-def test_a_tool_that_was_not_offered_is_not_called_though_the_model_names_it() -> None:
     tools, send = ScriptedTools(), ToolCall("c1", "mail__send", "{}")
     got, backend = run([(send, CALL), ("Not yet.",)], tools, ChatRequest(ASK.messages, final=False))
     assert tools.calls == [("calculator", CALL.arguments)]

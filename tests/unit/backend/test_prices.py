@@ -180,7 +180,8 @@ def test_a_table_that_can_not_be_saved_is_reported_and_the_old_one_counts_on(boo
     assert "mine" not in [row.model for row in book.prices()[0]]
 
 
-def test_whose_cost_nobody_knows(book: PriceService) -> None:
+def test_a_price_counts_what_came_from_the_cache_and_what_nobody_knows(book: PriceService) -> None:
+    assert Price(2.0, 0.5, 8.0).of(Usage(1_000_000, 500_000, 400_000)) == pytest.approx(1.2 + 0.2 + 4.0)
     for known in (("embedded", ""), ("ollama", "gemma3:4b"), ("openai", ""), ("openai", "gpt-5-mini"), ("gone", "x")):
         assert book.unpriced(BackendChoice(*known)) is None, known
     assert book.unpriced(BackendChoice("openai", "gpt-99")) == "gpt-99"
@@ -206,7 +207,3 @@ def test_the_price_of_a_model_and_of_its_dated_versions(model: str, tokens_in: f
 @pytest.mark.parametrize("model", ["", "gemma3:4b", "gpt-5-turbo-ultra", "my-gpt-4.1", "gpt"])
 def test_a_model_without_a_price_has_none(model: str) -> None:
     assert load_prices(resource("prices.json"))[0].find(model) is None
-
-
-def test_what_came_from_the_cache_costs_less() -> None:
-    assert Price(2.0, 0.5, 8.0).of(Usage(1_000_000, 500_000, 400_000)) == pytest.approx(1.2 + 0.2 + 4.0)

@@ -243,7 +243,7 @@ def test_a_front_end_with_words_of_its_own_shows_these() -> None:
     assert turn.written == turn.text
 
 
-def test_a_newer_revision_continues_where_the_older_one_was() -> None:
+def test_a_newer_revision_continues_or_corrects_what_is_shown() -> None:
     transcript = asked("It is *one* of the oldest cities.")
     say(transcript, "It is one of")
     give(transcript, "It is **one** of the _largest_ cities:\n\n- Rome", 2)
@@ -251,9 +251,6 @@ def test_a_newer_revision_continues_where_the_older_one_was() -> None:
     say(transcript, "the largest cities: Rome", 2)
     transcript.apply(e.AssistantEnded(9.0, 1, False))
     assert transcript.turns[-1].written == "It is *one* of the _largest_ cities:\n\n- Rome"
-
-
-def test_a_correction_is_shown_with_its_bridge() -> None:
     transcript = asked("It is *noon*. More.")
     say(transcript, "It is noon.")
     give(transcript, "Look: it is **one** o'clock.\n\n- Really", 2)

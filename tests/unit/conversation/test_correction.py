@@ -194,7 +194,7 @@ def test_two_revisions_have_to_agree_that_were_asked_on_other_words(asked: list[
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_each_language_has_the_words_that_restating_needs(code: str) -> None:
+def test_each_language_has_what_restating_needs(code: str) -> None:
     one = language(code)
     assert len(one.question_words) > 8 and one.copulas and one.auxiliaries and one.genitives
     assert not one.copulas & one.auxiliaries

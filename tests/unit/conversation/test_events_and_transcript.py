@@ -278,7 +278,7 @@ def told(*said: tuple[str, int], interrupted: bool = False) -> tuple[str, str]:
     return transcript.turns[-1].text, " ".join(m.content for m in messages if m.role == "assistant")
 
 
-def test_neither_an_opening_nor_a_bridge_is_sent_to_the_backend() -> None:
+def test_what_is_sent_to_the_backend_of_an_answer() -> None:
     mended = (("Let me think.", 0), ("It is Bergen.", 1), ("Or rather, it is Oslo, in the south.", 2))
     shown, meant = told(*mended, ("It lies by the sea. It is new.", 2))
     assert shown.startswith("Let me think. It is Bergen. Or rather,")
@@ -286,9 +286,6 @@ def test_neither_an_opening_nor_a_bridge_is_sent_to_the_backend() -> None:
     assert told(*mended, interrupted=True)[1] == "It is Oslo, in the south."
     assert told(("It is Bergen.", 1), ("Or rather,", 2), interrupted=True)[1] == "It is Bergen."
     assert told(("Let me", 0), interrupted=True) == ("Let me", "")
-
-
-def test_of_a_model_that_speaks_in_words_of_its_own_what_was_heard_is_sent() -> None:
     assert told(("Oh that would be the city of Bergen I guess", 2))[1] == "Oh that would be the city of Bergen I guess"
 
 

@@ -342,14 +342,11 @@ def reason_of_last(stages: Stages) -> Reason | None:
     return why_slow(stages.answers[-1], stages.answers)
 
 
-def test_a_usual_answer_is_not_slow() -> None:
+def test_a_usual_answer_is_not_slow_and_a_quick_talk_has_slow_ones_of_its_own() -> None:
     assert slow_beyond(()) == 1.0
     stages = talk(turn_of(7, 70.0, backend=0.4))
     assert slow_beyond(stages.answers) == 1.0
     assert reason_of_last(stages) is None
-
-
-def test_a_quick_conversation_has_quick_answers_that_are_slow_for_it() -> None:
     stages = talk(turn_of(7, 70.0, noticing=0.1, writing=0.05, backend=0.15, voice=0.08), turn_of(8, 80.0))
     assert reason_of_last(stages) is None
     quick = [turn_of(n, n * 10.0, noticing=0.1, writing=0.0, backend=0.1, voice=0.08) for n in range(1, 6)]

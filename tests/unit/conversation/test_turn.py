@@ -258,13 +258,20 @@ def test_a_long_turn_gets_half_a_second_for_its_next_sentence() -> None:
     assert 0.5 <= long <= 0.58 and short < 0.5 and impatient < 0.5
 
 
-def test_a_softer_voice_after_the_users_turn_does_not_resume_it_and_the_user_does() -> None:
+def test_a_softer_voice_neither_resumes_a_turn_nor_holds_the_assistant_and_the_user_does() -> None:
     for level, resumes in ((-35, False), (-28, True)):
         talk = Talk(settings=TurnSettings(reopen_seconds=4.0))
         _first_turn(talk)
         talk.speaks = True
         facts = talk.run(0.8, 0.9, level=level)
         assert any(isinstance(f, Yield) for f in facts) is resumes and bool(facts) is resumes
+    for level, holds in ((-35, False), (-28, True)):
+        talk = Talk()
+        _first_turn(talk)
+        talk.run(1.6, 0.02)
+        talk.speaks = True
+        facts = talk.run(0.8, 0.9, level=level)
+        assert any(isinstance(f, Hold) for f in facts) is holds
 
 
 def test_a_softer_voice_over_the_assistant_is_no_turn_when_that_falls_silent() -> None:
@@ -279,16 +286,6 @@ def test_a_softer_voice_over_the_assistant_is_no_turn_when_that_falls_silent() -
     talk.run(2.4, 0.02)
     talk.run(2.4, 0.02)
     assert any(isinstance(f, e.UserStarted) for f in talk.run(0.8, 0.9, level=-35)), "a whisper in the silence"
-
-
-def test_a_softer_voice_over_the_assistant_does_not_hold_it_and_the_user_does() -> None:
-    for level, holds in ((-35, False), (-28, True)):
-        talk = Talk()
-        _first_turn(talk)
-        talk.run(1.6, 0.02)
-        talk.speaks = True
-        facts = talk.run(0.8, 0.9, level=level)
-        assert any(isinstance(f, Hold) for f in facts) is holds
 
 
 def test_the_button_opens_and_closes_whatever_the_sound() -> None:
@@ -458,12 +455,18 @@ def test_a_hum_interrupts_after_its_time_only_and_a_word_as_soon_as_the_mouth_op
     assert took == 4
 
 
-def test_what_was_not_measured_is_neither_noise_nor_silence() -> None:
+def test_what_is_settled_or_was_not_measured() -> None:
     assert _windows_until((0.8, -22, None), (0.8, -22, None)) == 2
     run = VoiceRun()
     for number in (1, 2):
         run.hear(VoiceWindow(number * WINDOW_SECONDS, 0.9))
     assert run.interrupts
+    run = VoiceRun()
+    for number in range(1, 5):
+        run.hear(VoiceWindow(number * WINDOW_SECONDS, 0.9, False, -22, 0.95))
+    assert run.interrupts
+    run.begin()
+    assert not run.interrupts and run.seconds == 0
 
 
 def test_two_loud_windows_do_not_bring_a_far_voice_near() -> None:
@@ -475,15 +478,6 @@ def test_two_loud_windows_do_not_bring_a_far_voice_near() -> None:
     assert not run.interrupts and not run.resumes
     run.hear(VoiceWindow(6 * WINDOW_SECONDS, 0.9, False, -28, 0.95))
     assert run.interrupts and run.resumes
-
-
-def test_what_is_settled_counts_no_more() -> None:
-    run = VoiceRun()
-    for number in range(1, 5):
-        run.hear(VoiceWindow(number * WINDOW_SECONDS, 0.9, False, -22, 0.95))
-    assert run.interrupts
-    run.begin()
-    assert not run.interrupts and run.seconds == 0
 
 
 def test_a_turn_begins_with_what_is_surely_speech_or_continues() -> None:

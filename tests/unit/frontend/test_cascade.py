@@ -460,12 +460,16 @@ def test_a_guess_that_is_confirmed_late_goes_on_where_it_stopped() -> None:
     assert not clicks(rig, "Lyon.")
 
 
-def test_an_answer_that_begins_otherwise_takes_the_restated_words_back() -> None:
+def test_restated_words_are_taken_back_or_end_the_turn() -> None:
     rig = Rig()
     _restating(rig)
     rig.go_on(20)
     rig.finish(*_answer(3, "It is Paris.")[1:])
     assert rig.said == "The capital of France is – or rather, it is Paris."
+    rig = Rig()
+    _restating(rig)
+    rig.finish(OracleDone(3, failed=True))
+    assert rig.said == "The capital of France is" and rig.front.idle and rig.marks == ["started", "ended"]
 
 
 def test_a_user_who_goes_on_after_restated_words_is_answered_by_a_new_sentence() -> None:
@@ -476,13 +480,6 @@ def test_a_user_who_goes_on_after_restated_words_is_answered_by_a_new_sentence()
     rig.step(OracleAsked(4, 1, True, words=f"{ASKED[:-1]} and Spain?"), TakeFloor(1, rig.index * 0.08))
     rig.finish(*_answer(4, "Paris and Madrid.")[1:])
     assert rig.said.endswith("Paris and Madrid.") and "rather" not in rig.said
-
-
-def test_restated_words_without_an_answer_end_the_turn() -> None:
-    rig = Rig()
-    _restating(rig)
-    rig.finish(OracleDone(3, failed=True))
-    assert rig.said == "The capital of France is" and rig.front.idle and rig.marks == ["started", "ended"]
 
 
 @pytest.mark.parametrize("why", ["they differ", "far", "after", "button", "not heard"])

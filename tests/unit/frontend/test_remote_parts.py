@@ -139,7 +139,7 @@ def test_after_each_gap_more_is_waited_for_and_after_long_steadiness_less() -> N
     assert playout.depth == 1
 
 
-def test_delay_is_made_up_for_in_silence_alone_and_no_word_is_lost() -> None:
+def test_what_nobody_plays_is_bounded_and_delay_is_made_up_for_in_silence_alone() -> None:
     playout = Playout()
     for number in range(5):
         playout.push_sound(tone(0.0))
@@ -150,9 +150,6 @@ def test_delay_is_made_up_for_in_silence_alone_and_no_word_is_lost() -> None:
     assert sum(frame.samples.any() for frame in taken) == 3
     assert [word for frame in taken for word in frame.words] == [" 0", " 1", " 2", " 3", " 4"]
     assert sum(not frame.samples.any() for frame in taken[:4]) <= 3
-
-
-def test_what_nobody_plays_is_bounded() -> None:
     playout = Playout()
     for _ in range(3 * MOST_WAITING):
         playout.push_sound(tone())

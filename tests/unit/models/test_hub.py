@@ -89,11 +89,14 @@ def test_what_a_talk_needs_comes_whole_with_progress(hub, tmp_path: Path) -> Non
     check_against_manifest(folder, thoroughly=True)
 
 
-def test_a_second_time_nothing_is_fetched_again(hub, tmp_path: Path) -> None:
+def test_what_is_here_is_not_fetched_again_unless_it_was_altered(hub, tmp_path: Path) -> None:
     d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame")
     hub.asked.clear()
     d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame")
     assert not [path for path, _ in hub.asked if "model.safetensors" in path]
+    folder = d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame")
+    (folder / "model.safetensors").write_bytes(b"x" * 700_000)
+    assert whole(d.HubDownload(folder, hub=hub.url).fetch_repository("SakanaAI/kame"))
 
 
 def test_a_transfer_that_breaks_off_goes_on_where_it_stopped(hub, tmp_path: Path) -> None:
@@ -157,12 +160,6 @@ def test_a_damaged_file_is_deleted_and_named(hub, tmp_path: Path) -> None:
     assert not list((tmp_path / "here").glob("model.safetensors*"))
     hub.lie = set()
     assert whole(d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame"))
-
-
-def test_a_file_that_was_altered_since_is_fetched_again(hub, tmp_path: Path) -> None:
-    folder = d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame")
-    (folder / "model.safetensors").write_bytes(b"x" * 700_000)
-    assert whole(d.HubDownload(folder, hub=hub.url).fetch_repository("SakanaAI/kame"))
 
 
 @cases("status, words", (401, "Accept its terms"), (403, "HF_TOKEN"), (404, "any more"), (503, "503"))

@@ -122,13 +122,10 @@ OF_THE_NETWORK = {
 }
 
 
-def test_a_child_gets_what_it_needs_and_no_key() -> None:
+def test_children_get_what_they_need_and_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     there = {**KEPT, **OF_THE_NETWORK, **dict.fromkeys(KEYS, "secret")}
     assert child_environment(environment=there) == KEPT
     assert child_environment(network=True, environment=there) == {**KEPT, **OF_THE_NETWORK}
-
-
-def test_quiet_children_get_no_key_but_the_app_that_starts_again_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
     assert "OPENAI_API_KEY" not in quiet_child()["env"] and "OPENAI_API_KEY" not in quiet_child(network=True)["env"]
     given: dict[str, str] = {}

@@ -328,14 +328,11 @@ async def test_a_loudspeaker_that_takes_no_sound_is_not_waited_for_for_ever(monk
     assert place.sink.open == 0
 
 
-async def test_a_missing_recogniser_says_so_and_close_the_microphone() -> None:
+async def test_what_fails_says_so_and_closes_the_microphone() -> None:
     place = Place(recogniser=raising(TranscriberError("The speech recognition model is not installed.")))
     with pytest.raises(UserError, match="model is not installed"):
         await place.test()
     assert place.source.open == 0
-
-
-async def test_a_voice_that_fails_says_so_after_the_tones() -> None:
     place = Place(voice=lambda: ScriptedVoice(fail_on="sound"))
     with pytest.raises(UserError, match="The scripted voice fails"):
         await place.service.test_loudspeaker("")

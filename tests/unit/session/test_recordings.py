@@ -87,16 +87,13 @@ def test_a_slow_disk_cuts_nothing(
             assert sound.getnframes() == 20 * SOUND.size
 
 
-def test_what_is_too_long_for_a_line_is_left_out_and_reported_once(tmp_path: Path) -> None:
+def test_what_is_too_long_for_a_line_is_left_out_but_no_recording_is_too_long(tmp_path: Path) -> None:
     told: list[str] = []
     with Recorder(tmp_path, told.append) as recording:
         for text in ("First.", "ä" * (EVENT_LINE.bytes // 2), "x" * EVENT_LINE.bytes, "Last."):
             recording.event(e.OracleDelta(1.0, 1, text))
     assert [event.text for event in Replay(tmp_path).events()] == ["First.", "Last."]
     assert len(told) == 1 and "too long" in told[0]
-
-
-def test_a_recording_may_be_as_long_as_the_conversation(tmp_path: Path) -> None:
     line = to_json(e.OracleDelta(1.0, 1, "x" * (EVENT_LINE.bytes - 100)))
     with (tmp_path / "events.jsonl").open("w") as file:
         file.write(HEAD + "\n")

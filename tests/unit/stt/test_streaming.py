@@ -184,15 +184,12 @@ def test_a_long_turn_with_pauses_is_decoded_at_in_windows_and_no_word_is_lost_or
     assert max(rig.decoder.lengths) < WINDOW_SECONDS + 1.0, "the cost of a pass grew with the turn"
 
 
-def test_somebody_who_never_pauses_is_heard_whole_at_a_bounded_cost() -> None:
+def test_a_long_turn_is_heard_whole_without_pauses_and_by_late_passes() -> None:
     with turn() as rig:
         rig.push(57.6, voiced=True)
         rig.end()
     assert max(rig.decoder.lengths) <= WINDOW_SECONDS + 1.0
     assert rig.updates[-1].stable.split() == [f"w{n}" for n in range(120)]
-
-
-def test_passes_that_come_late_take_in_all_of_a_long_turn_all_the_same() -> None:
     with turn() as rig:
         rig.decoder.gate = threading.Event()
         rig.push(33.6, voiced=True, wait=False)

@@ -73,7 +73,7 @@ def test_no_such_voice_is_a_sentence(key: str, language: str, here: list[str], s
         choose_voice(key, language, here.__contains__)
 
 
-def test_every_voice_of_the_table_has_what_it_needs() -> None:
+def test_voices_of_the_table_are_whole_and_loud_ones_are_limited() -> None:
     keys = [voice.key for voice in all_voices()]
     assert len(keys) == len(set(keys)) and {voice.language for voice in all_voices()} <= set(SAMPLES)
     for model in catalogue().values():
@@ -82,6 +82,11 @@ def test_every_voice_of_the_table_has_what_it_needs() -> None:
     for voice in catalogue()["kokoro"].voices:
         style = np.fromfile(resource("voices", f"{voice.name}.f16"), "<f2")
         assert style.size == 510 * 256 and np.isfinite(style).all()
+    tone = _tone(0.1)
+    assert np.allclose(amplified(tone, -6.0206), tone / 2, atol=1e-6)
+    loud = amplified(tone, 20.0, 2.0)
+    assert 0.95 < np.abs(loud).max() <= 1.0 and np.array_equal(np.sign(loud), np.sign(tone))
+    assert not amplified(tone, 0.0, 0.0).any()
 
 
 @pytest.mark.slow
@@ -135,14 +140,6 @@ def test_known_ends_follow_the_cut_and_unknown_ones_lie_at_pauses() -> None:
     yes, and_, then = clip.words
     assert abs(yes.end - 1.2 * SAMPLE_RATE) < 480
     assert 1.5 * SAMPLE_RATE < and_.end < then.end == round(1.9 * SAMPLE_RATE)
-
-
-def test_loud_is_limited_and_quiet_is_exact() -> None:
-    tone = _tone(0.1)
-    assert np.allclose(amplified(tone, -6.0206), tone / 2, atol=1e-6)
-    loud = amplified(tone, 20.0, 2.0)
-    assert 0.95 < np.abs(loud).max() <= 1.0 and np.array_equal(np.sign(loud), np.sign(tone))
-    assert not amplified(tone, 0.0, 0.0).any()
 
 
 class TwoFrames:
