@@ -46,6 +46,4 @@ def run(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
     environment |= {"HOME": str(home), "QT_QPA_PLATFORM": "offscreen"}
     command = [sys.executable, *words]
-    return subprocess.run(
-        command, cwd=ROOT, env=environment, umask=0o022, capture_output=True, text=True, timeout=240, check=False
-    )
+    return subprocess.run(command, cwd=ROOT, env=environment, umask=0o022, capture_output=True, text=True, timeout=240)

@@ -204,9 +204,7 @@ def test_no_microphone_is_a_sentence_and_exit_code_2(tmp_path: Path) -> None:
 @pytest.mark.slow  # tests/session has people speak over answers
 def test_over_a_real_answer_uh_huh_lets_it_go_on_and_stop_stops_it(tmp_path: Path) -> None:
     with make_voice() as voice:
-        hum, okay, stop = (
-            voice.synthesize(words).result(20).samples for words in ("Uh-huh.", "Okay.", "Stop, wait a moment.")
-        )
+        hum, okay, stop = (voice.synthesize(words).result(20).samples for words in ("Uh-huh.", "Okay.", "Stop, wait."))
     pause = sounds.room(3.5)
     question = sounds.question("103_2")
     heard = [question, pause, hum, pause, okay, pause]

@@ -27,9 +27,7 @@ from tests.support.scripted import ScriptedTurn
 from tests.support.tables import cases
 from tests.support.talks import Talk, at, change, hand_over, making, simulate
 
-TURNS = [
-    ScriptedTurn(1.0 + 10 * n, 4.0 + 10 * n, f"Now tell me something about the number {n} please") for n in range(12)
-]
+TURNS = [ScriptedTurn(1 + 10 * n, 4 + 10 * n, f"Now tell me something about the number {n} please") for n in range(12)]
 
 
 def talk_with_cap(cap: float, **more: object) -> Talk:
@@ -418,10 +416,7 @@ def answered(talk: Talk) -> set[int]:
 
 
 def first_sounds(talk: Talk) -> list[float]:
-    return [
-        round(started.at - question.end, 2)
-        for started, question in zip(talk.of(e.AssistantStarted), QUESTIONS, strict=True)
-    ]
+    return [round(a.at - b.end, 2) for a, b in zip(talk.of(e.AssistantStarted), QUESTIONS, strict=True)]
 
 
 @pytest.mark.parametrize("mode", ["thinking", "after"])

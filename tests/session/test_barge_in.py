@@ -236,11 +236,8 @@ def _early_talk(
         pause_playback = place.sink.pause_playback
         place.sink.pause_playback = lambda: (pause_playback(), on_pause(session))  # type: ignore[method-assign]
         source = EchoCancelledSource(place.source, place.tap, Processing(echo=False))
-        heard = {
-            "frontend": frontend(ScriptedVoice(), "after"),
-            "voice_activity": Sounding((SHORT.start, SHORT.end), *overs),
-        }
-        parts = scripted_parts([SHORT], source, ANSWER, sink=place.sink, **heard)
+        heard, front = Sounding((SHORT.start, SHORT.end), *overs), frontend(ScriptedVoice(), "after")
+        parts = scripted_parts([SHORT], source, ANSWER, frontend=front, voice_activity=heard, sink=place.sink)
         session = Session(
             parts,
             SessionConfig(SessionChoice(answer_mode="after", duplex=True), pace="simulated", max_answer_seconds=60.0),

@@ -58,10 +58,8 @@ def test_a_real_voice_fades_out_within_two_frames_and_the_next_question_is_answe
     silenced_at = script[0].end + 3.0
 
     async def run() -> list[e.Event]:
-        frontend = CascadeFrontEnd(RecordedVoice(), "after")
-        parts = scripted_parts(
-            script, place.source, LONG, frontend=frontend, voice_activity=SileroVoiceActivity(), sink=place.sink
-        )
+        front, detector = CascadeFrontEnd(RecordedVoice(), "after"), SileroVoiceActivity()
+        parts = scripted_parts(script, place.source, LONG, frontend=front, voice_activity=detector, sink=place.sink)
         choice = SessionChoice(answer_mode="after", duplex=duplex)
         events: list[e.Event] = []
         async with Session(parts, SessionConfig(choice, pace="simulated", max_answer_seconds=0.1)) as session:

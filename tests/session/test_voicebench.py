@@ -27,9 +27,7 @@ def assistant() -> SpokenAssistant:
         parts = scripted_parts(script, source, "It is Stockholm.", choice.answer_mode, sink=sink)
         return Session(parts, SessionConfig(choice, end_with_input=False))
 
-    return SpokenAssistant(
-        System("tandem"), session, lambda choice: ScriptedBackend(lambda request: answer("Stockholm."))
-    )
+    return SpokenAssistant(System("tandem"), session, lambda choice: ScriptedBackend(lambda _: answer("Stockholm.")))
 
 
 def test_a_spoken_question_gives_the_words_of_the_spoken_answer() -> None:

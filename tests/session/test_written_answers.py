@@ -107,9 +107,7 @@ def test_a_model_that_stops_after_a_few_words_does_not_stop_within_code() -> Non
 
 
 def test_an_answer_that_corrects_another_has_both_as_far_as_they_were_heard() -> None:
-    first = (
-        "The **old** answer is that Paris is the capital of Italy, which is in the south of Europe. More follows here."
-    )
+    first = "The **old** answer is that Paris is the capital of Italy, in the south of Europe. More follows here."
     second = f"Rome is **the capital** of Italy:\n\n{TABLE}\n\nIt is *old*."
     two = ScriptedBackend(lambda request: ScriptedAnswer(pieces(second), 0.1, 0.001), model="two")
     talk = ask(first, make_backend=making(lambda _: two), during=at(5.5, choose("two")), seconds=30)

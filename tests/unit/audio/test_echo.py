@@ -142,9 +142,7 @@ def test_learned_echo_path_is_used_in_the_next_session(tmp_path: Path) -> None:
     hop = SAMPLE_RATE // 50
     expected = powers(user[: said.stop - said.start], hop)
     loud = expected > 10**-2.5 * expected.max()
-    lost = {
-        name: int((loud & (powers(sound[said], hop) < 10**-0.8 * expected)).sum()) for name, sound in processed.items()
-    }
+    lost = {name: int((loud & (powers(one[said], hop) < 10**-0.8 * expected)).sum()) for name, one in processed.items()}
     assert lost["second"] <= 0.1 * loud.sum() and 2 * lost["second"] <= lost["first"], lost
 
 

@@ -410,10 +410,7 @@ La etiqueta <think> es de otro modelo.
 Il tag </think> chiude il blocco.
 Generics in Java look like List<String> and in C++ like vector<int>.
 The <s> and </s> tokens are those of SentencePiece.""".split("\n")
-CODE = [
-    "```\n<think>x</think>\n```\nThat is how it looks.",
-    "Here it is:\n```html\n<s>no</s> <|im_end|>\n```\nIn HTML.",
-]
+CODE = ["```\n<think>x</think>\n```\nSo it looks.", "Here it is:\n```html\n<s>no</s> <|im_end|>\n```\nIn HTML."]
 
 
 @pytest.mark.parametrize("text", ABOUT + CODE)

@@ -128,20 +128,14 @@ def test_only_what_was_changed_is_kept_and_the_rest_is_as_in_the_file_now(book: 
     rows = {"a": {"in": 1, "out": 1, "note": "x"}, "b": {"in": 2, "out": 2}, "c": {"in": 3, "out": 3}}
     path.write_text(json.dumps({"version": 1, "models": rows}))
     shown, _ = book.prices()
-    path.write_text(
-        json.dumps({"version": 1, "models": {**rows, "b": {"in": 22, "out": 22}, "new": {"in": 5, "out": 5}}})
-    )
+    path.write_text(json.dumps({"version": 1, "models": {**rows, "b": {"in": 7, "out": 7}, "n": {"in": 5, "out": 5}}}))
     kept = [
         replace(row, price=replace(row.price, tokens_out=9)) if row.model == "a" else row
         for row in shown
         if row.model != "c"
     ]
     book.keep_prices(kept, shown)
-    assert models(path) == {
-        "a": {"in": 1, "out": 9, "note": "x"},
-        "b": {"in": 22, "out": 22},
-        "new": {"in": 5, "out": 5},
-    }
+    assert models(path) == {"a": {"in": 1, "out": 9, "note": "x"}, "b": {"in": 7, "out": 7}, "n": {"in": 5, "out": 5}}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links are for administrators there")

@@ -61,9 +61,7 @@ async def make(path: Path) -> dict[str, list[str]]:
 
 def damage(path: Path, chance: random.Random) -> str:
     data = bytearray(path.read_bytes())
-    kind = chance.choice(
-        ("flip", "flips", "header", "zero", "truncate", "copy", "shuffle", "garbage", "text", "page 1")
-    )
+    kind = chance.choice("flip,flips,header,zero,truncate,copy,shuffle,garbage,text,page 1".split(","))
     page = chance.randrange(len(data) // PAGE) * PAGE
     match kind:
         case "flip" | "flips":

@@ -78,9 +78,7 @@ def test_what_is_read_is_what_was_put(talks: list[list[e.Event]], pauses: set[in
         folded = [_fold(events) for events in written]
         assert [_fold(list(talk.events)) for talk in told] == folded
         spoken = [turn for transcript in folded for turn in transcript.turns if turn.text]
-        backends = dict.fromkeys(
-            backend for transcript in folded for turn in transcript.turns for backend in turn.backends
-        )
+        backends = dict.fromkeys(backend for one in folded for turn in one.turns for backend in turn.backends)
         assert [view.turns for view in views] == ([len(spoken)] if spoken else [])
         assert [set(view.backends) for view in views] == ([set(backends)] if spoken else [])
         with closing(sqlite3.connect(path)) as database:

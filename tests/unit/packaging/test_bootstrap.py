@@ -178,9 +178,7 @@ def test_the_app_gets_its_arguments_its_folder_and_a_clean_environment(project, 
     program(project.python, 'case "$*" in *version_info*) echo 3.12;; *) echo "$*|$PWD|$PYTHONPATH"; exit 7;; esac')
     stamp.write_stamp(project, {**stamp_of(project), "missing": []})
     script = copy_script(project.root)
-    done = run_python(
-        script, "run", "--help", "two words", cwd=tmp_path, env={**os.environ, "PYTHONPATH": "/elsewhere"}
-    )
+    done = run_python(script, "run", "--help", "two words", cwd=tmp_path, env={**os.environ, "PYTHONPATH": "/else"})
     assert done.stdout == f"-P -m app --help two words|{tmp_path}|\n"
     assert done.returncode == 7
 

@@ -131,10 +131,7 @@ async def test_loopback_until_the_server_ends(address: str, caplog: pytest.LogCa
     async with _opened(
         McpServer("peer", url=address, effect="reads"), McpServer("peer", url=address, effect="reads")
     ) as box:
-        assert [spec.name for spec in box.specs] == [
-            *(f"peer__{name}" for name in NAMES),
-            *(f"peer__{name}_2" for name in NAMES),
-        ]
+        assert [spec.name for spec in box.specs] == [f"peer__{name}{n}" for n in ("", "_2") for name in NAMES]
         assert await _said(box, "pid") == await _said(box, "pid_2")
     url = address.replace("//", "//me:pass1234@") + "?key=" + SECRET
     async with _opened(McpServer("peer", url=url, effect="reads")) as box:

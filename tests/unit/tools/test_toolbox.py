@@ -144,10 +144,7 @@ async def test_tools_come_by_name_and_always_in_the_same_order(tmp_path: Path) -
     assert make_toolbox([]).specs == ()
     names = {"files", "clock", "calculator"}
     orders = [tuple(order) for order in itertools.permutations(names)]
-    told = {
-        tuple(spec.name for spec in make_toolbox(order, folders=[tmp_path]).specs)
-        for order in [*orders, frozenset(names)]
-    }
+    told = {tuple(spec.name for spec in make_toolbox(some, folders=[tmp_path]).specs) for some in [*orders, {*names}]}
     assert told == {("calculator", "clock", "list_files", "read_file", "find_in_files")}
     assert names == set(TOOLS) and all(tool.label and tool.help.endswith(".") for tool in TOOLS.values())
     with pytest.raises(ToolError, match="no tool “clocks”"):

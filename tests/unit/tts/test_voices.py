@@ -48,9 +48,7 @@ def test_the_best_voice_of_the_language_that_is_here_and_another_one() -> None:
 
 def test_a_voice_that_fails_is_replaced_by_one_of_the_same_language_if_possible() -> None:
     def others(key: str, language: str, *installed: str) -> list[str]:
-        return [
-            other.key for other in other_voices(choose_voice(key, language, lambda model: True), installed.__contains__)
-        ]
+        return [one.key for one in other_voices(choose_voice(key, language, lambda _: True), installed.__contains__)]
 
     here = ("piper-joe", "kokoro", "piper-thorsten")
     assert others("piper-joe", "en", *here) == ["kokoro/af_heart", "piper-thorsten"]

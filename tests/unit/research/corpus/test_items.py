@@ -50,9 +50,7 @@ def write(path: Path, row: dict[str, Any]) -> None:
         with path.open("w", newline="") as file:
             writer = csv.DictWriter(file, list(row))
             writer.writeheader()
-            writer.writerow(
-                {name: json.dumps(value) if isinstance(value, list) else value for name, value in row.items()}
-            )
+            writer.writerow({name: json.dumps(one) if isinstance(one, list) else one for name, one in row.items()})
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".json", ".csv", ".parquet"])

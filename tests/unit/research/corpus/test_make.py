@@ -143,9 +143,7 @@ def test_speech_in_a_language_that_nothing_here_recognises_is_refused(
 ) -> None:
     monkeypatch.setattr("app.stt.selection.models_of", lambda kind: ())
     items = tmp_path / "items.jsonl"
-    items.write_text(
-        '{"question": "Wie heißt die Hauptstadt von Schweden?", "answer": "Sie heißt Stockholm."}\n', "utf-8"
-    )
+    items.write_text('{"question": "Wie heißt Schwedens Hauptstadt?", "answer": "Sie heißt Stockholm."}\n', "utf-8")
     options = ["--as-they-are", "--steps", "scripts,speech", "--language", "it"]
     assert main(["corpus", "make", str(tmp_path / "corpus"), "--items", str(items), *options]) == 2
     assert "language (it)" in capsys.readouterr().err

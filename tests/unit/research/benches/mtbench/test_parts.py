@@ -43,11 +43,8 @@ def test_key_facts(question: int, turn: int, right: str, wrong: str) -> None:
 
 def test_the_references_have_the_key_facts_but_for_those_that_are_wrong() -> None:
     checked = [(q.number, t) for q in QUESTIONS for t in (1, 2) if q.references and (q.number, t) in known_facts()]
-    missing = {
-        key
-        for key in checked
-        if not has_fact(*key, next(q for q in QUESTIONS if q.number == key[0]).references[key[1] - 1])
-    }
+    by_number = {question.number: question for question in QUESTIONS}
+    missing = {key for key in checked if not has_fact(*key, by_number[key[0]].references[key[1] - 1])}
     assert missing == {(104, 1), (104, 2), (105, 1), (109, 2)} and len(known_facts()) >= 20
     assert has_fact(160, 1, "anything") is None
 
