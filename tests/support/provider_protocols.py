@@ -50,19 +50,10 @@ class Speech:
         """`attributes`: what one model's server does differently. `with_call`, `with_thought`: more fields of these."""
         vars(self).update(attributes)
 
-    def answer(
-        self,
-        words: Iterable[str] = ("Paris", " is", " it."),
-        *,
-        finish: str = "stop",
-        calls: Sequence[Call] = (),
-        usage: tuple[int, int, int] = (21, 3, 0),
-        thoughts: Sequence[Mapping[str, Any]] = (),
-        **reply: Any,
-    ) -> Reply:
-        """A whole streamed answer; `usage`: tokens in, out, cached. `reply`: more fields of the Reply."""
-        parts = self.parts(words, finish=finish, calls=calls, usage=usage, thoughts=thoughts)
-        return Reply(200, self.headers, parts=(*parts, *self.end), **reply)
+    def answer(self, words: Iterable[str] = ("Paris", " is", " it."), **how: Any) -> Reply:
+        """A whole streamed answer. `how`: the options of `parts`, and more fields of the Reply."""
+        options = {name: how.pop(name) for name in ("finish", "calls", "usage", "thoughts") if name in how}
+        return Reply(200, self.headers, parts=(*self.parts(words, **options), *self.end), **how)
 
     def parts(
         self,
@@ -115,7 +106,7 @@ class Speech:
     def no_model(self) -> Reply:
         """The response to an unknown model."""
         return self.refusal(
-            404, f"The model `{self.model}` does not exist or you do not have access to it.", code="model_not_found"
+            404, f"The model `{self.model}` does not exist or you have no access to it.", code="model_not_found"
         )
 
     def models(self, *names: str) -> Reply:

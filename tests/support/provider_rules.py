@@ -193,137 +193,72 @@ NO_TOOLS = Rule(_offers_tools, "registry.ollama.ai/library/gemma3:1b does not su
 O4, GPT5, GPT56 = by_effort(300, low=64), by_effort(300, minimal=0, low=64), by_effort(300, none=0, low=64)
 GEMINI3, GPT_OSS = by_effort(300, minimal=20, low=100), by_effort(100, low=30)
 LEVELS = efforts("none", "low", "medium", "high", "xhigh")
+# fmt: off
 _ROWS: dict[str, Row] = {
     "OpenAI gpt-4.1-mini": Row(Speech(), (unrecognized("reasoning_effort"),)),
-    "OpenAI o1-mini": Row(
-        Speech(model="o1-mini"),
-        (MAX_TOKENS, TEMPERATURE, unsupported("tools"), unsupported("reasoning_effort"), SYSTEM),
-        by_effort(100),
-        leaves_out="temperature tools system",
-        loses="tools",
-        refusals=3,
-    ),
-    "OpenAI o4-mini": Row(
-        Speech(model="o4-mini"),
-        (MAX_TOKENS, TEMPERATURE, efforts("low", "medium", "high"), no_room(O4)),
-        O4,
-        leaves_out="temperature",
-        refusals=1,
-    ),
-    "OpenAI gpt-5-mini": Row(
-        Speech(model="gpt-5-mini"),
-        (MAX_TOKENS, TEMPERATURE, efforts("minimal", "low", "medium", "high"), no_room(GPT5)),
-        GPT5,
-        leaves_out="temperature",
-        refusals=1,
-    ),
-    "OpenAI gpt-5.4": Row(
-        Speech(model="gpt-5.4"),
+    "OpenAI o1-mini": Row(Speech(model="o1-mini"),
+        (MAX_TOKENS, TEMPERATURE, unsupported("tools"), unsupported("reasoning_effort"), SYSTEM), by_effort(100),
+        leaves_out="temperature tools system", loses="tools", refusals=3),
+    "OpenAI o4-mini": Row(Speech(model="o4-mini"),
+        (MAX_TOKENS, TEMPERATURE, efforts("low", "medium", "high"), no_room(O4)), O4, leaves_out="temperature",
+        refusals=1),
+    "OpenAI gpt-5-mini": Row(Speech(model="gpt-5-mini"),
+        (MAX_TOKENS, TEMPERATURE, efforts("minimal", "low", "medium", "high"), no_room(GPT5)), GPT5,
+        leaves_out="temperature", refusals=1),
+    "OpenAI gpt-5.4": Row(Speech(model="gpt-5.4"),
         (MAX_TOKENS, TEMPERATURE, LEVELS, tools_with_effort("gpt-5.4", "none")),
-        by_effort(0, low=64, medium=300, high=600),
-        leaves_out="temperature",
-    ),
-    "gpt-5.6 behind a gateway": Row(
-        Speech(name="litellm", model="azure/gpt-5.6"),
-        (MAX_TOKENS, TEMPERATURE, LEVELS, tools_with_effort("gpt-5.6", "medium"), no_room(GPT56)),
-        GPT56,
-        leaves_out="temperature",
-        loses="temperature",
-        refusals=4,
-    ),
+        by_effort(0, low=64, medium=300, high=600), leaves_out="temperature"),
+    "gpt-5.6 behind a gateway": Row(Speech(name="litellm", model="azure/gpt-5.6"),
+        (MAX_TOKENS, TEMPERATURE, LEVELS, tools_with_effort("gpt-5.6", "medium"), no_room(GPT56)), GPT56,
+        leaves_out="temperature", loses="temperature", refusals=4),
     "Azure gpt-4o": Row(Azure(model="gpt-4o")),
     "Azure gpt-4o, the preview": Row(Azure(model="gpt-4o", path="/openai/v1?api-version=preview")),
     # docs.claude.com, OpenAI SDK compatibility: unknown fields are ignored, the system message is hoisted.
     "Anthropic claude-haiku-4-5": Row(Anthropic(), (EMPTY_BLOCKS,)),
-    "Anthropic claude-opus-4-7": Row(
-        Anthropic(model="claude-opus-4-7"),
-        (EMPTY_BLOCKS, DEPRECATED),
-        leaves_out="temperature",
-        loses="temperature",
-        refusals=1,
-    ),
+    "Anthropic claude-opus-4-7": Row(Anthropic(model="claude-opus-4-7"), (EMPTY_BLOCKS, DEPRECATED),
+        leaves_out="temperature", loses="temperature", refusals=1),
     "Claude on Bedrock behind a gateway": Row(Speech(name="litellm", model="bedrock/claude"), (EMPTY_BLOCKS, BEDROCK)),
     "Google gemini-2.5-flash": Row(Google(), (NO_PARTS,), by_effort(300, none=0)),
     "Google gemini-2.5-pro": Row(Google(model="gemini-2.5-pro"), (NO_PARTS, BUDGET), by_effort(300), refusals=2),
-    "Google gemini-3-flash": Row(
-        Google(model="gemini-3-flash-preview", with_call=SIGNED), (NO_PARTS, BUDGET, SIGNATURE), GEMINI3, refusals=2
-    ),
+    "Google gemini-3-flash": Row(Google(model="gemini-3-flash-preview", with_call=SIGNED),
+        (NO_PARTS, BUDGET, SIGNATURE), GEMINI3, refusals=2),
     "DeepSeek deepseek-chat": Row(Speech(name="deepseek", model="deepseek-chat")),
-    "DeepSeek deepseek-reasoner": Row(
-        Speech(name="deepseek", model="deepseek-reasoner"),
-        (REASONING,),
-        by_effort(300),
-        thought="reasoning_content",
-        refusals=1,
-    ),
-    "OpenRouter gemini-3-flash": Row(
-        OpenRouter(model="google/gemini-3-flash-preview", with_thought=DETAILS),
-        (behind_openrouter(SEALED, "Google AI Studio"),),
-        by_effort(100),
-        thought="reasoning",
-        refusals=1,
-    ),
-    "OpenRouter claude-opus-4.7": Row(
-        OpenRouter(),
-        (behind_openrouter(DEPRECATED, "Anthropic"),),
-        leaves_out="temperature",
-        loses="temperature",
-        refusals=1,
-    ),
-    "Groq gpt-oss": Row(
-        Speech(name="groq", model="openai/gpt-oss-20b"), (), GPT_OSS, "reasoning", refusals=1, per_minute=30
-    ),
+    "DeepSeek deepseek-reasoner": Row(Speech(name="deepseek", model="deepseek-reasoner"), (REASONING,), by_effort(300),
+        thought="reasoning_content", refusals=1),
+    "OpenRouter gemini-3-flash": Row(OpenRouter(model="google/gemini-3-flash-preview", with_thought=DETAILS),
+        (behind_openrouter(SEALED, "Google AI Studio"),), by_effort(100), thought="reasoning", refusals=1),
+    "OpenRouter claude-opus-4.7": Row(OpenRouter(), (behind_openrouter(DEPRECATED, "Anthropic"),),
+        leaves_out="temperature", loses="temperature", refusals=1),
+    "Groq gpt-oss": Row(Speech(name="groq", model="openai/gpt-oss-20b"), (), GPT_OSS, "reasoning", refusals=1,
+        per_minute=30),
     # Its thoughts are tags in the text, unless a setting separates them.
     "LM Studio qwen3": Row(LlamaCpp(model="qwen3-4b"), (), by_effort(300), "content", refusals=1),
     "vLLM qwen3": Row(Vllm(model="Qwen/Qwen3-8B"), (), by_effort(300), "reasoning_content", refusals=1),
     "vLLM without a tool parser": Row(Vllm(), (NO_PARSER,), leaves_out="tools", loses="tools", refusals=1),
-    "vLLM 0.4": Row(
-        Vllm(), tuple(map(forbidden, ("stream_options", "reasoning_effort"))), leaves_out="usage", refusals=1
-    ),
+    "vLLM 0.4": Row(Vllm(), tuple(map(forbidden, ("stream_options", "reasoning_effort"))), leaves_out="usage",
+        refusals=1),
     "Mistral": Row(Vllm(model="mistral-small"), (MISTRAL,), leaves_out="usage", refusals=1),
-    "a gateway to OpenAI, with this app's own parameters": Row(
-        Speech(name="proxy"), (unrecognized("dry_multiplier"),), extra={"dry_multiplier": 0.8}, refusals=1
-    ),
+    "a gateway to OpenAI, with this app's own parameters": Row(Speech(name="proxy"), (unrecognized("dry_multiplier"),),
+        extra={"dry_multiplier": 0.8}, refusals=1),
     "llama.cpp": Row(LlamaCpp()),
     "llama.cpp while it loads": Row(LlamaCpp(), loading=5, refusals=5),
     "llama.cpp without --jinja": Row(LlamaCpp(), (JINJA,), leaves_out="tools", loses="tools", refusals=1),
     "llama.cpp gemma-2": Row(LlamaCpp(), (ALTERNATE,), leaves_out="system", refusals=1),
-    "a server that gives no reasons": Row(
-        LlamaCpp(),
-        (Rule(lambda b: len(b) > 3, body=b"Bad Request"),),
-        leaves_out="limit temperature usage tools",
-        loses="limit temperature",
-        refusals=2,
-    ),
+    "a server that gives no reasons": Row(LlamaCpp(), (Rule(lambda b: len(b) > 3, body=b"Bad Request"),),
+        leaves_out="limit temperature usage tools", loses="limit temperature", refusals=2),
     # ollama/ollama#11751: no value switches gpt-oss's thoughts off; the levels are in Ollama's document on thinking.
-    "Ollama gpt-oss:20b": Row(
-        Ollama(model="gpt-oss:20b"),
-        thinks=lambda b: 60 if b.get("think") == "low" else 300,
-        thought="thinking",
-        refusals=1,
-    ),
-    "Ollama qwen3:4b": Row(
-        Ollama(model="qwen3:4b"), (NO_LEVELS,), lambda b: 0 if b.get("think") is False else 300, "thinking"
-    ),
-    "Ollama deepseek-r1:8b, an old server": Row(
-        Ollama(model="deepseek-r1:8b"), (), by_effort(20), "content", capabilities=None
-    ),
-    "Ollama gemma3:1b": Row(
-        Ollama(model="gemma3:1b"),
-        (NO_THINKING, NO_TOOLS),
-        capabilities=("completion",),
-        leaves_out="tools",
-        loses="tools",
-    ),
-    "Ollama gemma3:1b, an old server": Row(
-        Ollama(model="gemma3:1b"),
-        (NO_THINKING, NO_TOOLS),
-        capabilities=None,
-        leaves_out="tools",
-        loses="tools",
-        refusals=1,
-    ),
+    "Ollama gpt-oss:20b": Row(Ollama(model="gpt-oss:20b"), thinks=lambda b: 60 if b.get("think") == "low" else 300,
+        thought="thinking", refusals=1),
+    "Ollama qwen3:4b": Row(Ollama(model="qwen3:4b"), (NO_LEVELS,), lambda b: 0 if b.get("think") is False else 300,
+        "thinking"),
+    "Ollama deepseek-r1:8b, an old server": Row(Ollama(model="deepseek-r1:8b"), (), by_effort(20), "content",
+        capabilities=None),
+    "Ollama gemma3:1b": Row(Ollama(model="gemma3:1b"), (NO_THINKING, NO_TOOLS), capabilities=("completion",),
+        leaves_out="tools", loses="tools"),
+    "Ollama gemma3:1b, an old server": Row(Ollama(model="gemma3:1b"), (NO_THINKING, NO_TOOLS), capabilities=None,
+        leaves_out="tools", loses="tools", refusals=1),
 }
+# fmt: on
 ROWS = {
     name: replace(row, rules=((OLLAMA if row.kind == "ollama" else COMMON) + row.rules)) for name, row in _ROWS.items()
 }
