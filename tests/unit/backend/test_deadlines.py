@@ -413,13 +413,6 @@ async def test_the_name_of_the_other_server_does_not_show_the_key() -> None:
 
 
 @each
-async def test_a_redirect_within_the_server_is_followed(kind: str) -> None:
-    path = "/api/chat" if kind == "ollama" else f"{SPEECHES[kind].path}/elsewhere"
-    async with opened(kind, Reply(307, {"Location": path}), SPEECHES[kind].answer()) as (_, backend):
-        assert await say(backend) == TEXT
-
-
-@each
 async def test_half_an_emoji_is_joined_to_its_other_half(kind: str) -> None:
     answer = SPEECHES[kind].answer(("HIGH", "LOW \x1b[31mred\x1b", "[0m HIGH."))
     parts = tuple(part.replace(b"HIGH", rb"\ud83d").replace(b"LOW", rb"\ude00") for part in answer.parts)
