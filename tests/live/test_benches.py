@@ -1,7 +1,5 @@
 """The benches as they are called: of sounds, of the window, and of spoken MT-Bench."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

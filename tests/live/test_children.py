@@ -1,7 +1,5 @@
 """The app's child processes: the voice and the embedded back-end come up, do their work, and never outlive it."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """Tests the demo's recordings: spoken questions in real time, and the embedded model, without any network."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

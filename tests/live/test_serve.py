@@ -1,7 +1,5 @@
 """`serve` as its clients meet it: Moshi's own client on a virtual sound card, and this app's front-end `remote`."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

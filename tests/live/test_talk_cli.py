@@ -1,8 +1,6 @@
 """`talk` as its user meets it: a real recogniser, back-end and voice on real files, and a sentence for whatever is
 wrong."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import io

@@ -1,7 +1,5 @@
 """The real window on a virtual screen, with a virtual microphone and loudspeaker: asked aloud, answered aloud."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The session of a long talk: every part scripted, its events given on as they come, nothing kept."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import threading

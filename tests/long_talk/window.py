@@ -1,7 +1,5 @@
 """The real window in a long talk: it gets the session's events in batches, and is drawn a few times a second."""
 
-from __future__ import annotations
-
 import asyncio
 import queue
 import time

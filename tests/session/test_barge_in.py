@@ -2,8 +2,6 @@
 which silences the assistant only for a moment, counts as stopping it too. An interruption is noticed while its frame is
 under way: sooner, by the same windows, and without losing a sound."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Endpointing with the real voice detector, recogniser and judges: a small part of `bench turns`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Lost audio is silence to everyone: real voice detection and streaming recognition, with stalls and overruns."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import Sequence

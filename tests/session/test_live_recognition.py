@@ -1,7 +1,5 @@
 """Speech recognition with the real detector and recogniser: a small part of `bench hearing`, and noise."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

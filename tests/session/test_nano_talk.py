@@ -2,8 +2,6 @@
 answers are invented, so that only the oracle can know them. What it said is read back from its sound by the recogniser
 that the app comes with."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A session runs on any asyncio loop in any thread: nothing in it looks for the loop of Qt or the main thread."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import threading

@@ -1,7 +1,5 @@
 """The user silences an answer: the voice stops at once, nothing of it comes later, and the talk goes on."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Whole conversations in simulated time, at the level where a listener would notice."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a turn sounded like can be heard again while the conversation goes on."""
 
-from __future__ import annotations
-
 import asyncio
 
 import numpy as np

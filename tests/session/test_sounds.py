@@ -1,7 +1,5 @@
 """Laughter in a whole conversation with the real recogniser: it is not answered and interrupts no answer."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

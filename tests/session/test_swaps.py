@@ -1,7 +1,5 @@
 """The back-end is changed in mid-conversation: by hand, by its own failure, by handing over, and at random."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import itertools

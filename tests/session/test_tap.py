@@ -1,7 +1,5 @@
 """The talk button: a tap is no turn, anywhere, and who presses it late is heard from the first word on."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Turns that are typed or asked aloud for the user, and talks that go on where an earlier one has ended."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 

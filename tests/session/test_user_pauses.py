@@ -1,7 +1,5 @@
 """The pauses learned in a conversation are used in the next one, and are written outside the event loop."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The assistant that benches from outside ask: sound in, words out, each question in a session of its own."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ the moment at which the user presses, types or changes something would decide at
 fault is planned there. A question that is asked aloud comes from the app and isn't lost in a gap, so such talks can't
 be compared."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -2,8 +2,6 @@
 seconds, so a simulated session is reproducible. Like the real parts, they count the samples that they get, and hear
 nothing in frames of digital silence, which stand for what was lost."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Sounds, sound files and a microphone for tests."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

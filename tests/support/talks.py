@@ -1,7 +1,5 @@
 """Whole conversations in simulated time: everything scripted, with a loudspeaker that plays at the loop's pace."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Helpers for tests of the running window: a question, the session's events on disk, and the answer's check."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The microphone, over a stand-in for PortAudio, and muting at the end of the processing."""
 
-from __future__ import annotations
-
 import threading
 import time
 from types import SimpleNamespace

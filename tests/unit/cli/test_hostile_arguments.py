@@ -1,7 +1,5 @@
 """Whatever a command is given, it says in a sentence what is wrong: no traceback, no wait, no fault of the app."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

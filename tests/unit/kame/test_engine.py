@@ -1,7 +1,5 @@
 """Frames in, frames out: the engines against their parts and each other, and the front-end's memory and words."""
 
-from __future__ import annotations
-
 import gc
 import threading
 import weakref

@@ -1,7 +1,5 @@
 """The codec of a voice: streams equal whole sounds, its decoder is the voice's own, and it fits into the engine."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Makes a copy of the project that can be built: all its files in its own repository, with a fake uv."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import os

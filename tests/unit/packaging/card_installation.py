@@ -1,7 +1,5 @@
 """An installed copy of the app with tiny packages, a local package index, and a fake of the driver's library."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import hashlib

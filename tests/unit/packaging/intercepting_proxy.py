@@ -1,7 +1,5 @@
 """A proxy that opens every HTTPS connection with certificates of its own, as those of companies do."""
 
-from __future__ import annotations
-
 import select
 import socket
 import socketserver

@@ -1,7 +1,5 @@
 """Voices: which is chosen, the sentences when there is none, the times of their words, and numerals."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

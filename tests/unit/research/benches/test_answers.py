@@ -1,7 +1,5 @@
 """The figures of the bench of facts and answers, on words and events that are known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Two results of a bench side by side: what has become worse, the exit code, and the page."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

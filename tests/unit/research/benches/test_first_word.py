@@ -1,7 +1,5 @@
 """`bench first-word`: what it measures, on made sound and events; how it resumes, and when it refuses."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How the bench of stalls judges a conversation, and when it lets a stall happen."""
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Questions are read from files in the forms in which the data sets are published."""
 
-from __future__ import annotations
-
 import csv
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """A corpus is made step by step out of questions: scripts, speech, oracle and tokens, each of which goes on."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

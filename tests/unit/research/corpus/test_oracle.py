@@ -1,7 +1,5 @@
 """The simulated oracle: causal times, prompts by level, and a check that finds what would teach something wrong."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """The row of the oracle's tokens follows what a session feeds: the newest revision wins."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """The fit of endpointing, on pauses whose right answer is known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Full-Duplex-Bench: its samples are found, and outputs are scored."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The parts of the bench of spoken MT-Bench: systems, key facts, costs, and files on disk."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Reasoning questions: made by rule with right answers, matched, and read from Big Bench Audio's form."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The comparison with other assistants: what is played is measured, over real pipes to a process of a known kind."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Training: the published loss, exact resuming, adapters, several processes, and weights that the app loads."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Nano KAME's corpus: what is to be said depends on what has arrived, and the tokens are those of a session."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterator
