@@ -44,7 +44,7 @@ def plug(monkeypatch: pytest.MonkeyPatch) -> Callable[..., FakeSoundDevice]:
     return plug
 
 
-def test_list(plug) -> None:
+def test_devices_are_listed_and_found_by_name(plug) -> None:
     plug(*ROWS, default=(2, 1))
     devices = list_devices()
     assert [device.name for device in devices] == [row[0] for row in ROWS]
@@ -52,6 +52,10 @@ def test_list(plug) -> None:
     assert (camera.inputs, camera.outputs, camera.default_rate, camera.host_api) == (2, 0, 16_000, "ALSA")
     assert [device.is_default_input for device in devices] == [False, False, True, False]
     assert [device.is_default_output for device in devices] == [False, True, False, False]
+    plug(*ROWS, MIC, ("Mic 2", "ALSA", 1, 0))
+    assert find_device("microphone", "mic").name == "Mic"  # exact, ignoring case, before part of a name
+    assert find_device("microphone", "camera").name == "USB Camera: Audio"
+    assert find_device("loudspeaker", " usb ").name == "USB Headset: Audio"  # the camera has no output
 
 
 @pytest.mark.parametrize(
@@ -62,13 +66,6 @@ def test_list(plug) -> None:
 def test_no_name(plug, rows, default, microphone: str, loudspeaker: str) -> None:
     plug(*rows, default=default)
     assert (find_device("microphone").name, find_device("loudspeaker").name) == (microphone, loudspeaker)
-
-
-def test_names(plug) -> None:
-    plug(*ROWS, MIC, ("Mic 2", "ALSA", 1, 0))
-    assert find_device("microphone", "mic").name == "Mic"  # exact, ignoring case, before part of a name
-    assert find_device("microphone", "camera").name == "USB Camera: Audio"
-    assert find_device("loudspeaker", " usb ").name == "USB Headset: Audio"  # the camera has no output
 
 
 MANY = [(f"Mic {index}", "ALSA", 1, 0) for index in range(9)]

@@ -204,15 +204,12 @@ def test_a_bridge_stands_for_nothing_that_the_model_wrote() -> None:
     assert turn.meant == "It is C#, not C."
 
 
-def test_a_model_reads_its_answer_up_to_the_sentence_that_was_begun() -> None:
+def test_what_a_model_reads_of_its_answer_and_an_opening_is_no_markdown() -> None:
     answer = f"So it **is**, e.g. here:\n\n{CODE}\nAll of *it*. And more.\n- one\n- two"
     for words, end in (("So it", CODE), ("So it is, for example here: The code", CODE), ("All of", "*it*.")):
         turn = say(asked(answer), words)
         wanted = answer[: answer.index(end) + len(end)].strip()
         assert turn.meant == (answer[: answer.index("\n\n")] if words == "So it" else wanted)
-
-
-def test_an_opening_stays_and_is_no_markdown() -> None:
     transcript = asked("It is **so**.")
     transcript.apply(e.AssistantOpened(2.0, 1))
     say(transcript, "Well, 2*3*4.", revision=0)

@@ -308,7 +308,7 @@ def test_the_interval_is_what_a_clause_needs(first: float | None, speed: float |
     assert free.interval == pytest.approx(0.4 if first is None else min(0.5, max(0.1, first)))
 
 
-def test_a_pace_follows_a_backend_that_becomes_slow_but_not_one_slow_answer() -> None:
+def test_a_pace_follows_its_backend_and_a_machine_that_is_shared() -> None:
     pace = Pace()
     pace.began(9.0, "cold")
     assert pace.first_seconds == 9.0, "nothing else is known"
@@ -324,9 +324,6 @@ def test_a_pace_follows_a_backend_that_becomes_slow_but_not_one_slow_answer() ->
     assert pace.new_words == 2, "a slow model is restarted for more words only"
     pace.budget.limit = 60.0
     assert pace.new_words == 3, "and a limited one for still more"
-
-
-def test_a_backend_that_shares_this_machine_is_asked_less_often() -> None:
     pace = Pace(0.4)
     pace.began(0.05)
     pace.ended(20, 0.1)

@@ -239,11 +239,14 @@ def test_the_sentences_that_both_answers_begin_with_stay() -> None:
     ]
 
 
-def test_it_is_struck_from_the_bridge_s_first_word_on_and_not_before() -> None:
+def test_a_correction_strikes_from_its_first_word_on_and_never_an_opening() -> None:
     texts = {1: "It is Lyon.", 2: "It is Paris."}
     before = answered((1, "It is Lyon."), (2, ""), texts=texts, corrected=(2,))
     assert withdrawn(before) == []
     assert withdrawn(answered((1, "It is Lyon."), (2, "Or"), texts=texts, corrected=(2,))) == ["It is Lyon."]
+    turn = answered((0, "Let me think."), (1, "It is Lyon."), (2, "Or rather, it is Paris."),
+                    texts={1: "It is Lyon.", 2: "It is Paris."}, corrected=(2,))  # fmt: skip
+    assert withdrawn(turn) == ["It is Lyon."]
 
 
 def test_a_correction_may_be_corrected() -> None:
@@ -258,12 +261,6 @@ def test_a_correction_may_be_corrected() -> None:
     assert [p.text.strip() for p in turn.passages if p.replaces and not p.withdrawn] == [
         "No, wait: it is Paris. It is big."
     ]
-
-
-def test_an_opening_is_never_taken_back() -> None:
-    turn = answered((0, "Let me think."), (1, "It is Lyon."), (2, "Or rather, it is Paris."),
-                    texts={1: "It is Lyon.", 2: "It is Paris."}, corrected=(2,))  # fmt: skip
-    assert withdrawn(turn) == ["It is Lyon."]
 
 
 def test_other_languages_have_their_own_bridges() -> None:

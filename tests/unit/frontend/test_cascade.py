@@ -181,7 +181,7 @@ def test_what_is_not_played_to_its_end_is_not_synthesised_to_its_end() -> None:
     assert voice.spoken[-1] == "It is Nice."
 
 
-def test_a_voice_that_fails_in_mid_clause_is_reported_and_the_answer_goes_on() -> None:
+def test_a_voice_that_fails_in_mid_clause_or_in_restated_words_is_reported_and_the_answer_goes_on() -> None:
     voice = GrowingVoice()
     rig = Rig(voice)
     rig.step(*_answer(1, "It is Paris. It lies on the Seine."), TakeFloor(1))
@@ -193,9 +193,6 @@ def test_a_voice_that_fails_in_mid_clause_is_reported_and_the_answer_goes_on() -
         rig.step()
     assert rig.said == "It It lies on the Seine."
     assert {step.problem for step in rig.steps} == {"", "The voice has stopped."}
-
-
-def test_a_voice_that_fails_within_restated_words_ends_them_there() -> None:
     voice = GrowingVoice()
     rig = Rig(voice)
     _restating(rig)
@@ -212,23 +209,17 @@ def test_a_voice_that_fails_within_restated_words_ends_them_there() -> None:
     assert rig.said == RIGHT and {step.problem for step in rig.steps} == {"", "The voice has stopped."}
 
 
-def test_the_newer_answer_takes_over_at_a_clauses_end_and_not_within() -> None:
+def test_where_a_newer_answer_takes_over() -> None:
     rig = Rig()
     rig.step(*_answer(1, "I think it is Lyon. That is a city in the south.", complete=False), HEARD)
     rig.finish(*_answer(2, "Nothing but Paris has ever been the capital."))
     assert rig.said == "I think it is Lyon. Or rather, nothing but Paris has ever been the capital."
     assert rig.marks == ["started", "corrected", "ended"]
-
-
-def test_a_sentence_that_was_begun_is_finished_before_another_answer_is_taken_up() -> None:
     rig = Rig()
     first = "The oldest city of this country lies in the far south of it. It is Lyon."
     rig.step(*_answer(1, first, complete=False), HEARD)
     rig.finish(*_answer(2, "Nothing but Paris has ever been the capital."))
     assert rig.said.startswith("The oldest city of this country lies in the far south of it. Or rather,")
-
-
-def test_a_correction_in_mid_sentence_is_written_behind_a_dash() -> None:
     rig = Rig()
     begun = "The oldest city of this country and of all the others near it lies"
     rig.step(*_answer(1, begun, complete=False)[:-1], HEARD)
@@ -237,15 +228,12 @@ def test_a_correction_in_mid_sentence_is_written_behind_a_dash() -> None:
     assert begun.startswith(said) and corrected == "or rather, nothing but Paris has ever been the capital."
 
 
-def test_an_older_number_that_is_asked_again_is_spoken_as_the_newest() -> None:
+def test_an_older_revision_that_is_asked_again_is_the_newest_and_keeps_its_text() -> None:
     rig = Rig()
     rig.step(*_answer(5, "I think it is Lyon. That is a city in the south."), TakeFloor(1))
     rig.finish(*_answer(3, "Nothing but Paris has ever been the capital."))
     assert rig.said == "I think it is Lyon. Or rather, nothing but Paris has ever been the capital."
     assert [mark.revision for step in rig.steps for mark in step.marks] == [5, 3, 3]
-
-
-def test_a_revision_that_is_asked_again_keeps_its_text_and_the_one_between_is_refused() -> None:
     rig = Rig()
     rig.step(OracleAsked(1, 1, True), OracleWords(1, 1, "It is", 0.0))
     rig.step(*_answer(2, "It is Lyon. It lies in the south.", complete=False)[:-1])
@@ -438,7 +426,7 @@ def test_what_two_revisions_restate_is_said_before_the_answer_is_known() -> None
     assert not clicks(rig, "Paris.")
 
 
-def test_an_answer_that_confirms_the_guess_goes_on_without_a_seam() -> None:
+def test_a_guess_that_is_confirmed_goes_on_without_a_seam_also_late() -> None:
     rig = Rig()
     _restating(rig)
     rig.step(*_answer(3, GUESS)[1:])
@@ -449,9 +437,6 @@ def test_an_answer_that_confirms_the_guess_goes_on_without_a_seam() -> None:
     heard, reference = (np.concatenate([step.samples for step in one.steps]) for one in (rig, whole))
     assert np.array_equal(np.trim_zeros(heard), np.trim_zeros(reference))
     assert [word.revision for step in rig.steps for word in step.said][-1] == 3
-
-
-def test_a_guess_that_is_confirmed_late_goes_on_where_it_stopped() -> None:
     rig = Rig()
     _restating(rig)
     rig.go_on(30)

@@ -189,7 +189,7 @@ def test_words_and_events_outlast_the_connection_that_they_came_by() -> None:
     assert not taken.samples.any() and not len(playout)
 
 
-def test_an_answer_begins_with_its_first_word_and_ends_in_silence() -> None:
+def test_when_an_answer_begins_and_ends() -> None:
     answer = ServerAnswer()
     assert answer.idle
     answer.turn = 2
@@ -201,9 +201,6 @@ def test_an_answer_begins_with_its_first_word_and_ends_in_silence() -> None:
     assert [mark.what for marks in ends for mark in marks] == ["ended"] and ends[-1]
     answer.follow([(" So", 8, None)], tone())
     assert [mark.what for mark in answer.follow([None], tone())[1]] == ["ended"]
-
-
-def test_an_answer_may_end_with_its_last_words_and_another_begin() -> None:
     answer = ServerAnswer()
     answer.turn = 1
     said, marks = answer.follow([(" Yes.", 1, None), None], tone())
@@ -213,9 +210,6 @@ def test_an_answer_may_end_with_its_last_words_and_another_begin() -> None:
     _, marks = answer.follow([None, (" Two", 2, None)], tone())
     assert [(mark.what, mark.revision) for mark in marks] == [("ended", 1), ("started", 2)]
     assert answer.answering == (1, 2)
-
-
-def test_noise_keeps_no_answer_open() -> None:
     answer = ServerAnswer()
     answer.turn = 1
     answer.follow([(" Yes", 1, None)], tone())
@@ -224,9 +218,6 @@ def test_noise_keeps_no_answer_open() -> None:
     for _ in range(LINGER_FRAMES):
         answer.follow([], tone())
     assert answer.idle
-
-
-def test_a_new_turn_ends_the_answer_to_the_last() -> None:
     answer = ServerAnswer()
     answer.turn = 1
     answer.follow([(" One", 1, None)], tone())

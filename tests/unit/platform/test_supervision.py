@@ -8,7 +8,7 @@ import pytest
 from app.platform.supervision import LONGEST_PAUSE, CardBusyError, LocalCard, Restarts, acquire
 
 
-def test_a_resource_is_started_again_once_immediately_and_then_ever_later() -> None:
+def test_a_resource_is_started_again_at_once_and_then_ever_later() -> None:
     now = [0.0]
     restarts = Restarts(lambda: now[0])
     assert restarts.attempt() == 0.0, "the start"
@@ -21,9 +21,6 @@ def test_a_resource_is_started_again_once_immediately_and_then_ever_later() -> N
     assert waits == [0.0, 1.0, 3.0, 7.0, 15.0, 31.0, *[LONGEST_PAUSE] * 4]
     restarts.worked()
     assert restarts.attempt() == 0.0 and restarts.attempt() == 1.0
-
-
-def test_a_timer_that_is_early_by_a_rounding_error_starts_the_resource() -> None:
     now = [1e5]
     restarts = Restarts(lambda: now[0])
     restarts.worked()

@@ -199,7 +199,7 @@ def test_a_long_turn_is_heard_whole_without_pauses_and_by_late_passes() -> None:
     assert max(rig.decoder.lengths) <= 20.0
 
 
-def test_a_pass_that_ends_early_takes_back_nothing_that_was_heard_twice() -> None:
+def test_passes_that_end_early_or_hear_nothing_lose_nothing() -> None:
     with turn() as rig:
         rig.push(3.84, voiced=True)
         rig.decoder.most_words = 3
@@ -207,9 +207,6 @@ def test_a_pass_that_ends_early_takes_back_nothing_that_was_heard_twice() -> Non
         rig.stt.pause(1, rig.at)
         rig.end()
     assert rig.updates[-1].stable.split()[:6] == [f"w{n}" for n in range(6)]
-
-
-def test_passes_that_hear_nothing_where_a_window_ends_lose_nothing() -> None:
     with turn() as rig:
         rig.push(8.64, voiced=True)
         rig.decoder.most_words = 0
@@ -457,17 +454,14 @@ def endpointing(words: Odds | None) -> tuple[Endpointing, queue.Queue[Callable[[
     return judging, calls, reported
 
 
-def test_words_that_miss_the_last_sound_before_the_pause_are_not_judged() -> None:
+def test_which_words_are_judged() -> None:
     judging, _, reported = endpointing(None)
     judging.set_words("one two", 1.0)
     assert reported == []
     judging.set_words("one two", 1.9)
     assert reported == [probability("one two", None, 0.5)]
     judging.stop(lambda: None)
-
-
-def test_words_that_come_back_after_others_are_judged_again() -> None:
-    """A pass may take back what the one before had changed; the odds of the others are not those of these."""
+    # A pass may take back what the one before had changed; the odds of the others are not those of these.
     words = Odds()
     judging, calls, reported = endpointing(words)
     for text in ("one two", "one two too", "one two"):

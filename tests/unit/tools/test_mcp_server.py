@@ -203,14 +203,11 @@ async def test_closing_while_opening_leaves_nothing() -> None:
     await _nothing_left()
 
 
-def test_names_fit_every_model() -> None:
+def test_names_fit_every_model_and_secrets_are_not_in_the_repr() -> None:
     taken: list[str] = []
     for server, tool in [("a b", "c/d"), ("a.b", "c d"), ("s" * 80, "t"), ("s" * 80, "u"), ("ü", "日本")]:
         taken.append(tool_name(server, tool, taken))
     assert taken == ["a_b__c_d", "a_b__c_d_2", "s" * 64, "s" * 62 + "_2", "____"]
-
-
-def test_what_may_be_secret_is_not_in_the_repr() -> None:
     server = McpServer("x", "run", ("--key", "k1"), {"KEY": "k2"}, "http://me:k3@host?key=k4")
     assert repr(server) == "McpServer(name='x', command='run')" and hash(server)
 
