@@ -51,11 +51,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_checkpoint(tmp_path_factory.mktemp("weights") / "kame", lm=SMALL, mimi=SMALL_MIMI)
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_checkpoint(tmp_path_factory.mktemp("weights") / "whole")
-
-
 class Listening(KameFrontEnd):
     """Keeps the oracle token that the model was given at each step, as its embedding saw it. Its model's words are the
     ones that it is told, at the step at which it is told them, and else it pauses: untrained, it would talk without
@@ -102,8 +97,8 @@ def frontend(folder: Path) -> Iterator[Listening]:
     yield Listening(folder)
 
 
-def test_the_model_is_fed_exactly_the_answers_tokens_however_late_and_slow(whole: Path, tmp_path: Path) -> None:
-    frontend = Listening(whole)
+def test_the_model_is_fed_exactly_the_answers_tokens_however_late_and_slow(tmp_path: Path) -> None:
+    frontend = Listening(make_checkpoint(tmp_path / "whole"))
     source = FileSource(write(tmp_path / "q.wav", question()))
     talk = simulate(QUESTION, lambda _: _slow(ANSWER), frontend=frontend, source=source, answer_mode="after")
     wanted = [START, *frontend.pieces.encode(ANSWER)]

@@ -255,22 +255,18 @@ def pinned(**changed: str) -> Model:
 VOICE = {"en/v.onnx": b"weights " * 4000, "en/v.onnx.json": b"{}" * 100}
 
 
-@pytest.fixture
-def voices(tmp_path: Path) -> Iterator[Hub]:
+def test_a_pinned_model_comes_at_its_revision_or_not_at_all(tmp_path: Path) -> None:
     for name, content in VOICE.items():
         file = tmp_path / "voices" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
-    with Hub({"voices/all": tmp_path / "voices"}) as running:
-        yield running
-
-
-def test_a_pinned_model_comes_at_its_revision_or_not_at_all(voices: Hub, tmp_path: Path) -> None:
-    folder = d.HubDownload(tmp_path / "here", hub=voices.url).fetch_pinned(pinned())
-    assert {f.name: f.read_bytes() for f in folder.glob("v*")} == {k.rpartition("/")[2]: v for k, v in VOICE.items()}
-    assert [path for path, _ in voices.asked] == [f"voices/all/resolve/abc123/{name}" for name in VOICE]
-    with pytest.raises(ModelError, match="came damaged: its SHA-256"):
-        d.HubDownload(tmp_path / "there", hub=voices.url).fetch_pinned(pinned(**{"en/v.onnx": "0" * 64}))
+    with Hub({"voices/all": tmp_path / "voices"}) as voices:
+        folder = d.HubDownload(tmp_path / "here", hub=voices.url).fetch_pinned(pinned())
+        wanted = {name.rpartition("/")[2]: content for name, content in VOICE.items()}
+        assert {file.name: file.read_bytes() for file in folder.glob("v*")} == wanted
+        assert [path for path, _ in voices.asked] == [f"voices/all/resolve/abc123/{name}" for name in VOICE]
+        with pytest.raises(ModelError, match="came damaged: its SHA-256"):
+            d.HubDownload(tmp_path / "there", hub=voices.url).fetch_pinned(pinned(**{"en/v.onnx": "0" * 64}))
     assert not list((tmp_path / "there").glob("*"))
 
 

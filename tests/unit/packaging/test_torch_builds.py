@@ -25,12 +25,6 @@ def windows(monkeypatch):
         monkeypatch.setattr(module, "WINDOWS", True)
 
 
-@pytest.fixture
-def linux(monkeypatch):
-    for module in (card, provision, locks):
-        monkeypatch.setattr(module, "WINDOWS", False)
-
-
 @cases(
     "driver, backend",
     (Driver("580", (13, 0), (ADA,)), "cu128"),
@@ -56,7 +50,9 @@ def places_of(tmp_path: Path) -> InstalledPlaces:
 
 
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
-def test_the_sizes_of_what_is_locked_are_known(linux, version, tmp_path):
+def test_the_sizes_of_what_is_locked_are_known(monkeypatch, version, tmp_path):
+    for module in (card, provision, locks):
+        monkeypatch.setattr(module, "WINDOWS", False)
     cost = cost_of(places_of(tmp_path), version, locked_build(LOCKS), None)
     assert not cost.estimated and 2 * 10**9 < cost.download < 5 * 10**9
     assert 1.5 * cost.download < cost.unpacked < 4 * cost.download
