@@ -169,14 +169,6 @@ async def test_a_line_of_five_megabytes(kind: str) -> None:
         assert await say(backend) == TEXT
 
 
-@pytest.mark.parametrize("kind", ["compatible", "ollama"])
-async def test_a_line_that_never_ends(kind: str) -> None:
-    opening = SPEECHES[kind].delta("word")[:-10]
-    never = replace(SPEECHES[kind].answer(), parts=(opening,), repeat=b"word " * 800)
-    got, error, wire = await fault_then_answer(kind, never)
-    assert (got, error.kind) == ("", "broken") and wire.left.is_set()
-
-
 @contextmanager
 def _deaf() -> Iterator[str]:
     """A port whose backlog is full: connecting to it gets no answer."""

@@ -32,7 +32,6 @@ from tests.unit.backend.adapters import (
     answers_to,
     ask,
     fail,
-    has_words,
     opened,
     opening,
     say,
@@ -379,12 +378,6 @@ async def test_the_keyring_is_opened_only_for_a_server_that_wants_a_key() -> Non
         assert len(looked_up) == 1 and [SECRET in str(seen.headers) for seen in wire.seen] == [False, True]
         await ask_it(wire)
         assert len(looked_up) == 2 and SECRET in str(wire.seen[-1].headers) and len(wire.seen) == 3
-
-
-async def test_a_refusal_without_a_time_to_wait_gets_one() -> None:
-    async with opened("compatible", *[SPEECHES["compatible"].refusal(429)] * 3) as (_, backend):
-        _, error = await fail(backend)
-    assert has_words(error, "in a while") and error.kind == "quota" and error.retry_after > 0
 
 
 async def test_the_last_round_of_tools_is_sent_with_them_and_without_a_choice() -> None:
