@@ -6695,6 +6695,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>nach „… {0}“</translation>
     </message>
     <message>
+        <source>after ▸</source>
+        <translation>danach ▸</translation>
+    </message>
+    <message>
         <source>changed its mind {0} times</source>
         <translation>hat {0}-mal umgedacht</translation>
     </message>
@@ -6717,6 +6721,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>{0} took over after {1} s</source>
         <translation>{0} übernahm nach {1} s</translation>
+    </message>
+    <message>
+        <source>◂ before</source>
+        <translation>◂ davor</translation>
     </message>
 </context>
 <context>
@@ -6807,6 +6815,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>Copy this &amp;turn</source>
         <translation>&amp;Redebeitrag kopieren</translation>
+    </message>
+    <message>
+        <source>Go to the newest</source>
+        <translation>Zum Neuesten</translation>
     </message>
     <message>
         <source>KAME</source>

@@ -40,7 +40,6 @@ class LinkView(QTextEdit):
         super().__init__(parent)
         self._pressed_link = self._told_link = ""
         self.viewport().setMouseTracking(True)
-        self.cursorPositionChanged.connect(self._tell_at_cursor)
 
     def link_words(self, link: str) -> str:
         """Returns the tooltip text of a link."""
@@ -78,12 +77,12 @@ class LinkView(QTextEdit):
             self._follow(link)
         else:
             super().keyPressEvent(event)
+            self._tell_at_cursor()
 
     def _tell_at_cursor(self) -> None:
-        """Shows the address of the link at the text cursor, since Enter would open it."""
-        if self.hasFocus() and not self._pressed_link:
-            place = self.cursorRect().bottomLeft()
-            self._tell(self.textCursor().charFormat().anchorHref(), self.viewport().mapToGlobal(place))
+        """Shows the address of the link that a key has led to, since Enter would open it."""
+        place = self.cursorRect().bottomLeft()
+        self._tell(self.textCursor().charFormat().anchorHref(), self.viewport().mapToGlobal(place))
 
     def _tell(self, link: str, at: QPoint) -> None:
         if link != self._told_link:

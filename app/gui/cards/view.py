@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QWidget
 
-from app.gui.cards.card import GAP, PAD, Card, Paragraph, chip_fills, qt_length
+from app.gui.cards.card import GAP, PAD, Card, Paragraph, chip_fills, laid_out_once, qt_length
 from app.gui.cards.copying import CodeButtons, Key, selected_text
 from app.gui.cards.document import CardDocument
 from app.gui.cards.links import INNER, LinkView
@@ -108,7 +108,7 @@ class CardView(LinkView):
     def at_newest(self) -> bool:
         """Returns whether the view is scrolled to the newest card, in which case it should follow new ones."""
         bar = self.verticalScrollBar()
-        return bar.value() <= 4 if self._newest_first else bar.value() >= bar.maximum() - 24
+        return bar.value() <= 4 if self._newest_first else bar.value() >= bar.maximum() - 24 - self.content.foot
 
     def show_newest(self) -> None:
         """Scrolls to the newest card."""
@@ -117,11 +117,16 @@ class CardView(LinkView):
 
     def show_card(self, place: int) -> None:
         """Scrolls a card to the top and moves the text cursor to it."""
-        cursor = self.textCursor()
-        cursor.setPosition(self.content.block(place, 0).position())
-        self.setTextCursor(cursor)
+        self.put_cursor(place)
         bar = self.verticalScrollBar()
         bar.setValue(bar.value() + round(self.box_of(place).top() - GAP))
+
+    def put_cursor(self, place: int) -> None:
+        """Moves the text cursor to a card, if there is one at `place`."""
+        if 0 <= place < len(self.cards):
+            cursor = self.textCursor()
+            cursor.setPosition(self.content.block(place, 0).position())
+            self.setTextCursor(cursor)
 
     def keep_view(self, at_newest: bool, height_before: float) -> None:
         """Restores the scroll position after changes to the cards.
@@ -144,17 +149,25 @@ class CardView(LinkView):
 
     def changeEvent(self, event: QEvent) -> None:
         """Rewrites all cards when the palette or font changes."""
-        super().changeEvent(event)
         if event.type() not in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) or not hasattr(self, "_fills"):
+            super().changeEvent(event)
             return
+        stay, top = self.at_newest(), next(self._in_view(), None)
+        super().changeEvent(event)
         if (Look.of(self.palette()), self.font()) != (self._look, self._font):
             cards = list(self.cards)
             self._restyle()
             self._buttons.restyle()
             self.content.clear()
             self.content.set_margins(self.viewport().width())
-            for place, card in enumerate(cards):
-                self.content.insert(place, card)
+            with laid_out_once(self.document()):
+                for place, card in enumerate(cards):
+                    self.content.insert(place, card)
+            if top is not None and not stay:
+                bar = self.verticalScrollBar()
+                bar.setValue(bar.value() + round(self.box_of(top[0]).top() - top[1].top()))
+        if stay:
+            self.show_newest()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         stay = self.at_newest()

@@ -21,6 +21,7 @@ from app.gui.transcript.composer import Composer
 from app.gui.transcript.pane import words_of
 from app.session.control import Repeat
 
+_RATE = "rate"
 SLOWER_BY = 20
 """By how much the voice becomes slower at a click, in percent of its own pace."""
 
@@ -56,6 +57,7 @@ class TalkController(QObject):
         self._keys = ("", "")
         self._typing = False
         self._keys_before = self._keys
+        self._slow_rate = self._usual_rate = 0  # as set here, and before that; 0 until then
         push.pressed.connect(self._manager.press)
         push.released.connect(self._manager.release)
         dock.button.pressed.connect(lambda: push.hold("mouse"))
@@ -98,10 +100,15 @@ class TalkController(QObject):
         if how == "slower":
             self._keep.change("speech_rate", rate - SLOWER_BY)
         if self._settings.speech_rate != rate:
-            words = self.tr("The voice speaks at {0} % of its own pace from now on.").format(self._settings.speech_rate)
-            offer = Offer(self.tr("As before"), lambda: self._keep.change("speech_rate", rate))
-            self._messages.say(words, offer, topic="rate", level="notice")
+            self._usual_rate = rate if rate != self._slow_rate else self._usual_rate
+            self._slow_rate = self._settings.speech_rate
+            words = self.tr("The voice speaks at {0} % of its own pace from now on.").format(self._slow_rate)
+            self._messages.say(words, Offer(self.tr("As before"), self._speed_up), topic=_RATE, level="notice")
         self._manager.repeat(turn.rest if how == "on" else words_of(turn), how)
+
+    def _speed_up(self) -> None:
+        self._keep.change("speech_rate", self._usual_rate)
+        self._messages.clear_topic(_RATE)
 
     def silence(self) -> None:
         """Stops a question that is being asked aloud, and the answer."""

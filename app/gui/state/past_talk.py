@@ -29,6 +29,7 @@ class PastTalk:
     - `turns`: all turns, as context for models
     - `entries`: the turns and notes that are shown
     - `revisions`: the newest ones
+    - `branch`: what the next turn follows, as in `Turn.after`, if another branch was chosen after the last one
     - `number`: counts the sessions in view from 1; set by `SessionModel`
     """
 
@@ -37,6 +38,7 @@ class PastTalk:
     turns: list[Turn]
     entries: list[Entry]
     revisions: list[Revision]
+    branch: tuple[int, int] | None = None
     number: int = 0
 
 
@@ -60,7 +62,8 @@ def past_talk(talk: KeptTalk, letters: int = MOST_LETTERS, revisions: int = MOST
     record.end()
     kept = record.revisions.revisions
     shown = kept[-revisions:] if revisions > 0 else []
-    return PastTalk(talk.began, talk.folder, record.turns, _newest_entries(record.entries(), letters), shown)
+    entries = _newest_entries(record.entries(), letters)
+    return PastTalk(talk.began, talk.folder, record.turns, entries, shown, record.transcript.branch)
 
 
 def _newest_entries(entries: list[Entry], letters: int) -> list[Entry]:

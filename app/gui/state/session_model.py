@@ -120,8 +120,9 @@ class SessionModel(QObject):
     def chosen_place(self) -> Place | None:
         """The place that the user's next turn follows, if that isn't the newest one."""
         branch = self.record.transcript.branch if self.in_view else None
-        if self._chosen is not None or branch is None:
-            return self._chosen
+        return self._chosen if self._chosen is not None or branch is None else self._place(branch)
+
+    def _place(self, branch: tuple[int, int]) -> Place:
         back, number = branch
         return Place(self.number - back, number) if number else BEGINNING
 
@@ -215,6 +216,10 @@ class SessionModel(QObject):
                 revision.talk = self.number
             self.earlier += talk.turns
             self.revisions = [*self.revisions, *talk.revisions][-MOST_REVISIONS:]
+            if talk.branch is not None:
+                self._chosen = self._place(talk.branch)
+            elif any(turn.speaker == "user" for turn in talk.turns):
+                self._chosen = None
         self._branches = None
         for talk in talks:
             self.past_added.emit(talk)

@@ -131,8 +131,9 @@ class TranscriptCards(QObject):
         if turn.typed:
             head.append((self.tr("   typed"), "dim"))
         if of > 1:
-            before, after = (f"dim@{EARLIER}" if number > 1 else "dim"), (f"dim@{LATER}" if number < of else "dim")
-            head += [("   ", "dim"), ("\u00a0◂\u00a0", before), (f" {number}/{of} ", "dim"), ("\u00a0▸\u00a0", after)]
+            before = [(self.tr("◂ before"), f"dim@{EARLIER}"), ("   ", "dim")] if number > 1 else []
+            after = [("   ", "dim"), (self.tr("after ▸"), f"dim@{LATER}")] if number < of else []
+            head += [("   ", "dim"), *before, (f"{number}/{of}", "dim"), *after]
         space = " " if turn.stable and turn.unstable else ""
         runs: list[Run] = [(turn.stable + space, "text"), (turn.unstable, "unstable")]
         return Card(tuple(head), tuple(run for run in runs if run[0]), "user")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QPalette
 from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 
@@ -16,6 +16,7 @@ from app.conversation.record.branches import Place
 from app.conversation.record.transcript import Turn
 from app.gui.cards.find_bar import FindBar
 from app.gui.cards.view import CardView
+from app.gui.design.icons import IconButton
 from app.gui.design.plain import named
 from app.gui.design.theme import tokens
 from app.gui.state.session_model import SessionModel
@@ -83,6 +84,14 @@ class TranscriptPane(QWidget):
         self.documents = DocumentChips(model, self)
         self.add_below(self.documents)
         self.add_below(self.composer)
+        self.newest = IconButton(
+            "chevron-down", self.tr("Go to the newest"), self.view.viewport(), self.view.show_newest
+        )
+        self.newest.setProperty("flat", False)
+        self.newest.hide()
+        bar = self.view.verticalScrollBar()
+        for moved in (bar.valueChanged, bar.rangeChanged):
+            moved.connect(lambda *_: self._show_way_down())
         self.actions_ = TurnActions(self.view)
         self.view.content.foot = self.actions_.sizeHint().height()
         HoverWatch(self.view, self._hover)
@@ -115,6 +124,14 @@ class TranscriptPane(QWidget):
         self._show_page()
         if not self.actions_.underMouse():
             self._show_foot()
+
+    def _show_way_down(self) -> None:
+        """Shows the button that leads to the newest turn, while that isn't in view."""
+        room, size = self.view.viewport().rect(), self.newest.sizeHint()
+        self.newest.setGeometry(
+            QRect(QPoint(room.center().x() - size.width() // 2, room.bottom() - size.height()), size)
+        )
+        self.newest.setVisible(not self.view.at_newest())
 
     @property
     def empty(self) -> bool:
@@ -211,7 +228,9 @@ class TranscriptPane(QWidget):
 
     def _step_version(self, turn: Turn, step: int) -> None:
         if (version := self._version(turn, step)) is not None:
+            card = self.view.card_at_cursor()
             self.branch_wanted.emit(self._model.branches.newest(version))
+            self.view.put_cursor(card)  # the other version has the same place
 
     def _askable(self, turn: Turn) -> bool:
         return turn.speaker == "user" and bool(turn.text) and not turn.open and self.composer.isEnabled()

@@ -128,6 +128,7 @@ class TurnCards(QObject):
             self._show_earlier(heading)
             self._view.show_newest()
         self._first = len(self._view.cards)
+        self.settled.emit()
 
     def _end(self, turns: Sequence[Turn]) -> None:
         """The session has ended, and with it `turns`, which were open."""
@@ -221,7 +222,7 @@ class TurnCards(QObject):
             self._show_branch()
             return
         self._thought_changed = False
-        stay, guess = self._view.at_newest(), self._guess
+        stay, guess = self._view.at_newest() or self._asks_anew, self._guess
         with laid_out_once(self._view.document()):  # so that the guess becomes the answer without a jump
             if guess is None:
                 self._show_ghost(None)
@@ -236,6 +237,15 @@ class TurnCards(QObject):
         self._changed.clear()
         self._view.keep_view(stay, 0.0)
         self.settled.emit()
+
+    @property
+    def _asks_anew(self) -> bool:
+        """Whether the user says something that has no card yet: it is to be seen."""
+        return any(
+            isinstance(entry, Turn) and entry.speaker == "user" and not entry.backchannel and key not in self._places
+            for key, entry in self._changed.items()
+            if self._has_card(entry)
+        )
 
     def _has_card(self, entry: Entry) -> bool:
         return is_shown(entry) and (isinstance(entry, Note) or self._model.branches.shows(entry))

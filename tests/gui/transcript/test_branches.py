@@ -23,7 +23,7 @@ def cards(window: MainWindow) -> str:
     lines = []
     for place in range(len(window.transcript.view.cards)):
         head, *body = window.transcript.view.content.text(place).split("\n")
-        version = head.partition("◂")[2].strip("\u00a0 ▸")
+        version = next((word for word in head.split() if "/" in word), "")
         lines.append(" ".join([*body, *([f"({version})"] if version else [])]))
     return " | ".join(lines)
 
@@ -61,6 +61,7 @@ async def test_the_older_version_comes_back_with_what_followed_and_is_continued(
         view.show_card(2)
         view.followed.emit(address)
         assert cards(window) == shows
+    assert view.card_at_cursor() == 2, "where the versions are"
     assert told(factory.session)[-1] == ((0, 3), ["Who?", "I.", "When?", "Now.", "Where?", "Here."])
     menu_at(window, 2)
     assert not offered(window, "The version before") and offered(window, "The version after")
@@ -131,7 +132,7 @@ async def test_a_version_chosen_while_stopped_is_continued_by_the_next_session(w
 async def test_a_kept_conversation_shows_the_branch_that_it_was_left_in(window: MainWindow) -> None:
     first = [*spoken(1, "Who?", "I."), *spoken(2, "When?", "Now.", at=10.0), *spoken(3, "Where?", "Here.", at=20.0)]
     second = [e.BranchChosen(0.0, 1, 1), *spoken(1, "Why?", "Because.")]
-    third = [*spoken(1, "So?", "Yes."), e.BranchChosen(9.0, 2, 2)]
+    third = [*spoken(1, "So?", "Yes."), e.BranchChosen(9.0, 2, 3)]
     window.model.clear()
     window.model.add_past([past_talk(KeptTalk(at, tuple(events))) for at, events in ((5.0, first), (9e4, second))])
     window.transcript.cards.show_rest()
@@ -143,4 +144,5 @@ async def test_a_kept_conversation_shows_the_branch_that_it_was_left_in(window: 
     talks = ((5.0, first), (9e4, second), (2e5, third))
     window.model.add_past([past_talk(KeptTalk(at, tuple(events))) for at, events in talks])
     window.transcript.cards.show_rest()
-    assert cards(window).endswith("Why? (2/2) | Because. |  | So? | Yes."), "nothing was said on the older branch"
+    assert cards(window).endswith("When? (1/2) | Now. | Where? | Here."), "the one that was shown last"
+    assert window.model.messages[-1].content == "Here."

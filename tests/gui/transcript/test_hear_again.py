@@ -192,7 +192,9 @@ async def test_an_answer_is_said_again_slower_or_read_on() -> None:
         calls = [call[1:] for call in factory.session.calls if call[0] == "repeat"]
         assert calls == [("And more.", "on"), ("A test.", "slower"), ("A test.", "again")]
         assert factory.session.choice.speech.rate == 0.8
+        press(actions, "Say it more slowly")
+        assert factory.session.choice.speech.rate == 0.6
         press(window.messages, "As before")
-        assert factory.session.choice.speech.rate == 1.0
+        assert factory.session.choice.speech.rate == 1.0 and not window.messages.rows
         say(window, *spoken(2, "And now?", "Now it is whole.", at=20.0))
         assert not actions.read_on.isVisible() and actions.slower.isVisible()

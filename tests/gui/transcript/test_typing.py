@@ -234,3 +234,43 @@ async def test_of_an_endless_text_the_beginning_is_pasted_and_the_rest_told(wind
     QApplication.clipboard().setText("Hello.")
     field.paste()
     assert field.text() == "Hello."
+
+
+async def test_a_question_is_seen_wherever_the_user_was_reading(window: MainWindow, factory: FakeFactory) -> None:
+    for turn in range(1, 30):
+        say(window, *spoken(turn, f"Question {turn}?", f"Answer {turn}.", at=turn * 10.0))
+    view, newest = window.transcript.view, window.transcript.newest
+    assert view.at_newest() and not newest.isVisible()
+    view.setFocus()
+    QTest.keyClick(view, Qt.Key.Key_Home, Qt.KeyboardModifier.ControlModifier)
+    assert not view.at_newest() and newest.isVisible()
+    say(window, *spoken(29, "", at=300.0))
+    assert not view.at_newest(), "nothing was said"
+    say(window, *spoken(30, "And now?", at=310.0))
+    assert view.at_newest()
+    QTest.keyClick(view, Qt.Key.Key_Home, Qt.KeyboardModifier.ControlModifier)
+    say(window, *spoken(30, "And now?", "Now.", at=310.0)[3:])
+    assert not view.at_newest(), "an answer doesn't take the user away from what they read"
+    QTest.mouseClick(newest, Qt.MouseButton.LeftButton)
+    assert view.at_newest() and not newest.isVisible()
+    QTest.keyClick(view, Qt.Key.Key_Home, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(view, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
+    assert view.at_newest(), "the buttons below the answer need not be in view"
+
+
+async def test_another_size_or_theme_keeps_the_place(window: MainWindow) -> None:
+    for turn in range(1, 30):
+        say(window, *spoken(turn, f"Question {turn}?", f"Answer {turn}.", at=turn * 10.0))
+    view, bar = window.transcript.view, window.transcript.view.verticalScrollBar()
+    looks = ("font_scale", 125), ("theme", "dark"), ("font_scale", 100), ("theme", "light")
+    for setting, value in looks:
+        window.keep.change(setting, value)
+        QApplication.processEvents()
+        assert view.at_newest()
+    bar.setValue(bar.maximum() // 2)
+    for setting, value in looks:
+        place, box = next(view._in_view())
+        window.keep.change(setting, value)
+        QApplication.processEvents()
+        again = next(view._in_view())
+        assert again[0] == place and abs(again[1].top() - box.top()) < 3 and not view.at_newest()
