@@ -121,13 +121,15 @@ class ModelSearch(QWidget):
                 self.list.setFocus()
                 QApplication.sendEvent(self.list, event)
                 return True
-            if event.key() == Qt.Key.Key_D and event.modifiers() == Qt.KeyboardModifier.ControlModifier:
+            enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+            star = event.key() == Qt.Key.Key_D and event.modifiers() == Qt.KeyboardModifier.ControlModifier
+            if (enter or star) and self._later.isActive():
+                self._later.stop()
+                self.refresh(keep=False)
+            if star:
                 self.list.star_current()
                 return True
-            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-                if self._later.isActive():
-                    self._later.stop()
-                    self.refresh(keep=False)
+            if enter:
                 if (chosen := self.list.rows.row(self.list.currentIndex())) is not None:
                     self._pick(chosen)
                 return True

@@ -80,6 +80,7 @@ class Popover(QWidget):
         if anchor is None:
             return
         inner = window.rect()
+        QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)  # lay out what is nested in it first
         self.column.activate()
         around = 2 * (SHADOW_PX + PAD_PX)
         wide = max(self._width + 2 * SHADOW_PX, self.column.minimumSize().width() + around)

@@ -117,6 +117,29 @@ async def test_it_is_searched_and_used_by_keyboard_alone(window: MainWindow) -> 
     assert not setup.isVisible() and field.hasFocus()
 
 
+async def test_it_is_as_high_as_the_list_of_what_was_searched(window: MainWindow) -> None:
+    setup = window.popover
+    open_models(window)
+    await until(lambda: "claude-haiku-4-5" in listed(window)["In the cloud"])
+    await asyncio.sleep(0.1)
+    high, whole = setup.height(), setup.list.height()
+    setup.search.setText("haiku")
+    await until(lambda: setup.list.height() < whole)
+    assert setup.height() == high - (whole - setup.list.height())
+    setup.search.clear()
+    await until(lambda: setup.list.height() == whole)
+    assert setup.height() == high and setup.frontend.mapTo(setup, setup.frontend.rect().bottomLeft()).y() < high
+
+
+async def test_the_favourite_is_the_model_that_was_just_searched(window: MainWindow) -> None:
+    setup = window.popover
+    open_models(window)
+    await until(lambda: "claude-haiku-4-5" in listed(window)["In the cloud"])
+    QTest.keyClicks(setup.search, "haiku")
+    QTest.keyClick(setup.search, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
+    assert [choice.model for choice in setup.favourites.backends] == ["claude-haiku-4-5"]
+
+
 async def test_a_click_elsewhere_closes_it_and_does_what_it_says(window: MainWindow) -> None:
     open_models(window)
     QTest.mouseClick(window.dock.mute, Qt.MouseButton.LeftButton)
