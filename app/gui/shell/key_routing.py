@@ -67,7 +67,7 @@ class KeyRouting(QObject):
         """The widget that had the focus after the last click, or None if Tab has been pressed since."""
         self._fled_to: QWidget | None = None
         self._typed_at = -math.inf
-        self._digit = "", -math.inf  # the last one that has swapped the model, and when
+        self._digit = "", -math.inf  # the last one that has swapped the model, any spaces since, and when
         if field is not None:
             field.textChanged.connect(self._note_typing)
         app = QApplication.instance()
@@ -163,7 +163,8 @@ class KeyRouting(QObject):
         return False
 
     def _restore_digit(self) -> None:
-        """Puts a digit that has swapped the model into the field, if it turns out to begin a message."""
+        """Puts a digit that has swapped the model, and spaces after it, into the field if a message turns out to begin
+        with them."""
         (digit, at), self._digit = self._digit, ("", -math.inf)
         if (
             self._field is not None
@@ -185,6 +186,8 @@ class KeyRouting(QObject):
         if self.typing and not on_talk_button:
             self.go_home()
             return False
+        if self._digit[0] and not repeated:
+            self._digit = self._digit[0] + " ", self._digit[1]
         self._push.press_space(repeated)
         return True
 

@@ -1,9 +1,12 @@
 """Booth mode: large favourites that swap the model in mid-sentence, and what shows that another one took over."""
 
+import asyncio
+
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.conversation import events as e
+from app.gui.hotkeys.push_to_talk import REPEAT_MS
 from app.gui.models.booth import BoothStrip
 from app.gui.window.main_window import MainWindow
 from app.session.control import BackendChoice
@@ -55,6 +58,13 @@ async def test_a_digit_swaps_the_model_unless_something_is_being_typed(
     await press_key(window, Qt.Key.Key_2)
     await type_keys(window, "nd")
     assert field.text() == "2nd", "it was the beginning of a message"
+    field.clear()
+    window.routing.end_typing()
+    await press_key(window, Qt.Key.Key_2)
+    await type_keys(window, " ")
+    await asyncio.sleep(2 * REPEAT_MS / 1000)  # until the space bar counts as released
+    await type_keys(window, "plus 3")
+    assert field.text() == "2 plus 3", "and so it was here"
     booth.chips[0].click()
     assert factory.session.calls[-1] == ("set_backend", SMALL)
 
