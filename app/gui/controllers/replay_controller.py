@@ -43,15 +43,11 @@ class ReplayController(QObject):
         """The audio folders of the sessions in view, keyed by session number."""
         transcript.can_play = self.can_play
         transcript.play_wanted.connect(self.play)
+        context.manager.silenced.connect(self.stop)
         model = context.model
         model.began.connect(lambda _: self._note_folder(model.number, self._manager.wanted.record_folder))
         model.past_added.connect(lambda talk: self._note_folder(talk.number, talk.folder))
         model.cleared.connect(self._forget)
-
-    @property
-    def playing(self) -> bool:
-        """Whether a turn is being played."""
-        return self._playing is not None
 
     def can_play(self, turn: Turn) -> bool:
         """Returns whether a turn's audio is available."""

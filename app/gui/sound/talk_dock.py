@@ -144,12 +144,14 @@ class TalkDock(QWidget):
             text, hint = self.tr("No microphone"), self.tr("type, or plug one in")
         if state.asking:
             text, hint = self.tr("Asking aloud"), self.tr("Esc stops it")
+        if state.replaying:
+            text, hint = self.tr("Playing again"), self.tr("Esc stops it")
         self.button.show_state(state.word, text, hint)
         self.caption.setText(hint)
         # In hands-free mode, speech starts and ends turns, and the button only shows the state.
         self.button.setEnabled(state.phase in ("stopped", "loading") or state.can_talk)
-        # A device test also mutes the session, but only muting by the user is shown.
-        self.mute.confirm(state.muted and (self.mute.isChecked() or not state.testing))
+        # Device tests and replays also mute the session, but only muting by the user is shown.
+        self.mute.confirm(state.muted and (self.mute.isChecked() or not (state.testing or state.replaying)))
         self.silence.setVisible(state.can_silence)
 
     def set_typing(self, typing: bool) -> None:

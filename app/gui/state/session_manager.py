@@ -55,6 +55,8 @@ class SessionManager(QObject):
     """The documents of the conversation, as a tuple of `Document`."""
     restart_wanted = Signal()
     """What is wanted can't be brought about while the session runs: it has to start again."""
+    silenced = Signal()
+    """Emitted when the user wants to hear no more."""
     _told = Signal(int, object)
 
     def __init__(self, factory: SessionFactory, model: SessionModel, parent: QObject | None = None) -> None:
@@ -242,7 +244,7 @@ class SessionManager(QObject):
         (self._deaf.add if deaf else self._deaf.discard)(why)
         if self.session is not None:
             self.session.apply(self._with_deafness(self.wanted))
-        self.model.set_talk(testing=bool(self._deaf))
+        self.model.set_talk(testing=bool(self._deaf - {"replay"}), replaying="replay" in self._deaf)
 
     def _with_deafness(self, choice: SessionChoice) -> SessionChoice:
         return replace(choice, muted=choice.muted or bool(self._deaf))
@@ -282,7 +284,8 @@ class SessionManager(QObject):
             self.session.deny()
 
     def silence(self) -> None:
-        """The user wants to hear no more of the answer."""
+        """The user wants to hear no more of the answer, or of the turn that is played again."""
+        self.silenced.emit()
         if self.session is not None:
             self.session.silence()
 

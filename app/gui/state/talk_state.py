@@ -21,8 +21,8 @@ Word = Literal["loading", "ready", "listening", "hearing", "thinking", "speaking
 @dataclass(slots=True)
 class TalkState:
     """The conversation as the window shows it. `phase`, `duplex`, `toggles` (the button is pressed once to talk and
-    once to end), `held`, `testing` (a device is tried out, and the conversation hears nothing) and `asking` (a question
-    is being asked aloud for the user) are set by the window.
+    once to end), `held`, `testing` (a device is tried out, and the conversation hears nothing), `replaying` (a turn is
+    played again, likewise) and `asking` (a question is being asked aloud for the user) are set by the window.
 
     `early`: a session that is loading keeps what the user says; `kept`: the user has said something.
 
@@ -39,6 +39,7 @@ class TalkState:
     toggles: bool = False
     held: bool = False
     testing: bool = False
+    replaying: bool = False
     asking: bool = False
     user_open: bool = False
     speaking: bool = False
@@ -66,7 +67,7 @@ class TalkState:
             return "listening" if self.early and (self.held or self.duplex) and not self.muted else "loading"
         if self.phase != "running":
             return "stopped"
-        if self.speaking:
+        if self.speaking or self.replaying:
             return "speaking"
         if self.user_open and not self.muted:
             return "hearing"
@@ -90,8 +91,10 @@ class TalkState:
 
     @property
     def can_silence(self) -> bool:
-        """Whether there is something to silence: an answer that is spoken or on its way, or a question asked aloud."""
-        return self.phase == "running" and (self.speaking or self.awaiting or self.asking)
+        """Whether there is something to silence: an answer that is spoken or on its way, a question asked aloud, or a
+        turn that is played again.
+        """
+        return self.replaying or self.phase == "running" and (self.speaking or self.awaiting or self.asking)
 
     def apply(self, event: e.Event, revision: Revision | None = None) -> None:
         """Takes one event in, which is about `revision`."""

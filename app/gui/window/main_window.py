@@ -121,8 +121,6 @@ class MainWindow(WindowParts):
             pass
         elif self.dock.silence.isVisible():
             self.talk.silence()
-        elif self.replay.playing:
-            self.replay.stop()
         else:
             self.messages.close_newest()
 

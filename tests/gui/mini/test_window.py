@@ -116,6 +116,8 @@ async def test_escape_and_the_square_silence_what_is_spoken(window, factory, min
     assert ("silence",) not in calls and mini.isVisible()
     say(window, *spoken(1, "What?", "This and that.")[:-1])
     assert mini.silence.isVisible()
+    middle = mini.silence.icon().pixmap(16, 16).toImage().pixelColor(8, 8)
+    assert middle.alpha() == 255, "it is filled, unlike a box to check"
     press_key(mini, Qt.Key.Key_Escape)
     QTest.mouseClick(mini.silence, Qt.MouseButton.LeftButton)
     assert calls.count(("silence",)) == 2

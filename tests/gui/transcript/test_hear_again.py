@@ -70,9 +70,9 @@ async def test_a_turn_of_this_talk_is_heard_from_memory_and_the_talk_is_deaf_mea
         assert service.calls == [("play", "Headphones")] and isinstance(service.sound, np.ndarray)
         ((_, speaker, begin, end),) = [call for call in factory.session.calls if call[0] == "sound_of"][-1:]
         assert speaker == "user" and begin < 4.0 and end > 4.9, "a little more than was noticed"
-        assert mutes(factory.session) == [True] and window.model.talk.testing
+        assert mutes(factory.session) == [True] and window.model.talk.replaying
         service.gate.set()
-        await until(lambda: not service.running and not window.model.talk.testing)
+        await until(lambda: not service.running and not window.model.talk.replaying)
         assert mutes(factory.session) == [True, False]
         hear(window, 1)
         await until(lambda: service.running)
@@ -88,8 +88,23 @@ async def test_asked_for_again_it_stops_and_another_one_takes_its_place(window, 
     assert service.cancelled == 1 and mutes(factory.session)[-1]
     hear(window, 1)
     await until(lambda: service.cancelled == 2)
-    assert not mutes(factory.session)[-1] and not window.model.talk.testing
+    assert not mutes(factory.session)[-1] and not window.model.talk.replaying
     assert window.manager.wanted.muted is False, "that was not the user's own wish"
+
+
+async def test_the_dock_says_that_a_turn_is_played_again_and_stops_it(window, factory, service) -> None:
+    say(window, *spoken(1, "What is it?", "A test.", at=4.0))
+    dock = window.dock
+    for stop in (dock.silence.click, lambda: QTest.keyClick(window, Qt.Key.Key_Escape)):
+        before = service.cancelled
+        hear(window, 0)
+        await until(lambda: service.running)
+        say(window, e.MicrophoneMuted(6.0, True))
+        assert dock.button.text() == "Playing again" and not dock.mute.confirmed and dock.silence.isVisible()
+        stop()
+        await until(lambda: service.cancelled == before + 1)
+        say(window, e.MicrophoneMuted(6.1, False))
+        assert dock.button.text() == "Hold to talk" and not dock.silence.isVisible()
 
 
 async def test_who_has_muted_the_microphone_stays_muted(window, factory, service) -> None:
@@ -98,7 +113,7 @@ async def test_who_has_muted_the_microphone_stays_muted(window, factory, service
     hear(window, 0)
     await until(lambda: service.running)
     service.gate.set()
-    await until(lambda: not window.model.talk.testing)
+    await until(lambda: not window.model.talk.replaying)
     assert all(mutes(factory.session)) and window.dock.mute.isChecked()
 
 
@@ -131,7 +146,7 @@ async def test_a_loudspeaker_that_fails_says_so_and_the_talk_hears_again(window,
     await until(lambda: service.running)
     service.gate.set()
     await until(lambda: "The loudspeaker is gone." in window.messages.sentences())
-    assert mutes(factory.session) == [True, False] and not window.model.talk.testing
+    assert mutes(factory.session) == [True, False] and not window.model.talk.replaying
 
 
 async def test_an_old_talk_is_heard_from_its_folder(tmp_path: Path) -> None:
@@ -150,7 +165,7 @@ async def test_an_old_talk_is_heard_from_its_folder(tmp_path: Path) -> None:
         QTest.mouseClick(window.conversations.new_button, Qt.MouseButton.LeftButton)
         await until(lambda: service.cancelled == 1)
         await until(lambda: len(factory.sessions) == 3 and window.manager.session is not None)
-        assert not window.model.talk.testing and not mutes(factory.session)
+        assert not window.model.talk.replaying and not mutes(factory.session)
 
 
 async def test_a_talk_that_is_over_is_heard_from_the_folder_that_was_kept() -> None:
