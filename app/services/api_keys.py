@@ -52,7 +52,7 @@ def system_keyring() -> Any:
             return one
         chosen = one
     if isinstance(chosen, fail.Keyring | null.Keyring | chainer.ChainerBackend):
-        raise KeyringError("This machine has no keyring that is running.")
+        raise KeyringError("No keyring is running on this machine.")
     kind = f"{type(chosen).__module__}.{type(chosen).__name__}"
     raise KeyringError(
         f"The keyring that is set up here ({kind}) is not the operating system's own, so it is not used."
@@ -127,7 +127,7 @@ def _as_keyring_error(error: BaseException) -> KeyringError:
     if kind in ("KeyringLocked", "LockedException", "PromptDismissedException"):
         return KeyringError("The system's keyring is locked. Unlock it, and try again.", absent=False)
     if kind in ("NoKeyringError", "ImportError", "ModuleNotFoundError", "SecretServiceNotAvailableException"):
-        return KeyringError("This machine has no keyring that is running.")
+        return KeyringError("No keyring is running on this machine.")
     return KeyringError(f"The system's keyring failed ({kind}).", absent=False)
 
 

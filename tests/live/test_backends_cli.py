@@ -33,7 +33,7 @@ VARIABLES = [name for spec in PROVIDERS.values() for name in spec.key_variables]
 
 
 def no_keyring() -> Any:
-    raise KeyringError("This machine has no keyring that is running.")
+    raise KeyringError("No keyring is running on this machine.")
 
 
 @pytest.fixture(autouse=True)
@@ -266,7 +266,7 @@ def test_a_key_soon_gone_is_not_kept(capsys: pytest.CaptureFixture[str], monkeyp
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(SECRET.encode())))
     with all_logs() as logs:
         code, document = run(capsys, "keys", "set", "openai")
-    assert code == 2 and "no keyring that is running" in document["error"]
+    assert code == 2 and "No keyring is running" in document["error"]
     assert "Set the environment variable OPENAI_API_KEY instead" in document["error"]
     assert not places_with(SECRET, texts=[json.dumps(document), *logs])
 

@@ -114,5 +114,5 @@ def test_without_a_secret_service_memory_has_to_do(address: str) -> None:
         find, keep, held, forget = steps(
             bus, ["find", ["A"]], ["keep", "A", SECRET], ["find", ["A"]], ["forget", ["A"]], env=env
         )
-    assert find[:3] == [None, "none", ""] and keep[1] == "memory" and "no keyring that is running" in keep[2]
+    assert find[:3] == [None, "none", ""] and keep[1] == "memory" and "No keyring is running" in keep[2]
     assert held[:2] == [True, "memory"] and forget[1] == "none"

@@ -69,13 +69,17 @@ class KeyBox(QObject):
         self._view, self._place = view, None
         self._background.cancel(FIND)
         self.field.clear()
+        self.wait_for(fault)
+        self._shape()
+        if keyed and not fault:
+            self.find()
+
+    def wait_for(self, fault: str) -> None:
+        """Lets a key be entered unless there is a `fault`."""
         self.field.setEnabled(not fault)
         self.words.setText(
             self.tr("Enter the address of the server first: a key belongs to its server.") if fault else ""
         )
-        self._shape()
-        if keyed and not fault:
-            self.find()
 
     def find(self) -> None:
         """Looks up the saved key in the background and shows where it is stored."""

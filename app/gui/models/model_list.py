@@ -89,8 +89,7 @@ def model_rows(
         )
         for number, choice in enumerate(favourites, 1)
     ]
-    embedded = _embedded(models, lists, current)
-    rows += embedded
+    rows += _embedded(models, lists, current)
     for place in lists.places(recall):
         rows += _of_place(place, lists, everything=bool(words))
     rows += [
@@ -110,8 +109,9 @@ def model_rows(
         for model in models
         if not model.usable and not model.fits
     ]
-    listed = bool(embedded) and current == BackendChoice("embedded")  # the app picks one of them
-    if current.provider in lists.views and not listed and all(row.choice != current for row in rows):
+    # Without a model's name, the app or the server picks one of those that it has.
+    listed = any(row.choice == current or (not current.model and row.choice.place == current.place) for row in rows)
+    if current.provider in lists.views and not listed:
         state = _state(current, lists)
         rows.append(ModelRow("chosen", current, _name(current, lists), _detail(current, lists), state=state))
     rows = [row for row in rows if row.matches(words)]

@@ -58,6 +58,8 @@ class ModelsDialog(Panel):
         set_size(self.title, "title")
         self.resize(*SIZE_PX)
         self.places.currentItemChanged.connect(lambda _: self._turn())
+        self.places.itemClicked.connect(self._focus_page)
+        self.places.itemActivated.connect(self._focus_page)
         self.left.connect(self._leave)
 
     def add_local(self, local: LocalModels) -> None:
@@ -118,6 +120,7 @@ class ModelsDialog(Panel):
         self._choose(place)
         self.appear()
         self.places.setFocus()
+        self._focus_page()
 
     def open_for(self, choice: BackendChoice, *, secondary: bool = False) -> None:
         """Opens the dialog at the page of a back-end. `secondary`: to use it as the comparison model."""
@@ -128,6 +131,11 @@ class ModelsDialog(Panel):
             self.form.first_field().setFocus()
         else:
             self.open_at(self.place)
+
+    def _focus_page(self) -> None:
+        """Focuses the first field if it is a new server's page."""
+        if self.form is not None and self.place == NEW:
+            self.form.first_field().setFocus()
 
     def _choose(self, place: str) -> None:
         items = [self.places.item(number) for number in range(self.places.count())]

@@ -214,6 +214,8 @@ class ServerForm(QWidget):
         choice, fault = self.fields.choice, self.fields.fault
         self.name_field.setPlaceholderText(self.tr("name, as you like") if fault else display_name(choice))
         self.test_button.setEnabled(not fault)
+        if self.key_box.field.isEnabled() == bool(fault):
+            self.key_box.wait_for(fault)
 
     def _show_server(self, choice: BackendChoice, before: BackendChoice) -> None:
         """Shows the name of the server; a changed address still is that of the server that the form was opened for."""

@@ -345,6 +345,26 @@ async def test_a_new_servers_address_is_asked_for_first_and_can_be_tested_while_
         assert not form.test_button.isEnabled() and name.placeholderText() == "name, as you like"
 
 
+async def test_a_new_servers_page_is_typed_into_and_the_server_is_listed_with_its_models_alone() -> None:
+    async with shown(FakeFactory(), Settings(), service=service()) as window:
+        window.dialogs.open_models("openai")
+        dialog = open_dialog(window, ModelsDialog)
+        form, places = dialog.form, dialog.places
+        assert form is not None
+        await until(dialog.isActiveWindow)
+        [new] = places.findItems("Add a server…", Qt.MatchFlag.MatchExactly)
+        await click_at(places.viewport(), places.visualItemRect(new).center())
+        assert form.fields.url.hasFocus() and form.key_box.words.text().startswith("Enter the address")
+        await type_keys(dialog, "127.0.0.1:8091")
+        assert form.fields.url.text() == "127.0.0.1:8091" and form.key_box.words.text() == ""
+        assert form.key_box.field.isEnabled()
+        form.use_button.click()
+        await until(lambda: window.popover.choice == BackendChoice("compatible", "", ONE))
+        open_models(window)
+        await until(lambda: names(window, "servers") == ["alpha", "beta"])
+        assert names(window, "chosen") == []
+
+
 async def test_a_server_is_added_named_moved_and_removed_in_the_dialog() -> None:
     async with shown(FakeFactory(), Settings(), service=service()) as window:
         window.dialogs.open_models("compatible")

@@ -97,7 +97,7 @@ def test_forgetting_takes_all_that_is_the_apps_to_take() -> None:
 
 @cases(
     "error, words",
-    (keyring.errors.NoKeyringError(SECRET), "no keyring that is running"),
+    (keyring.errors.NoKeyringError(SECRET), "No keyring is running"),
     (keyring.errors.KeyringLocked(SECRET), "locked"),
     (keyring.errors.PasswordSetError(SECRET), "failed (PasswordSetError)"),
     (OSError(1783, SECRET), "failed (OSError)"),
@@ -267,7 +267,7 @@ def test_a_keyring_that_is_not_the_systems_own_is_never_used(chosen: Any, kind: 
 def test_a_keyring_that_keeps_nothing_counts_as_none(chosen: Any, ring: Any) -> None:
     chosen(ring())
     keys = KeyStore(environment={})
-    assert keys.keep("A", "key") == "memory" and "no keyring that is running" in keys.trouble
+    assert keys.keep("A", "key") == "memory" and "No keyring is running" in keys.trouble
 
 
 def test_a_chain_of_keyrings_is_looked_into(chosen: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,7 +283,7 @@ def test_a_chain_of_keyrings_is_looked_into(chosen: Any, monkeypatch: pytest.Mon
     assert KeyStore(environment={}).keep("A", "key") == "memory"
     monkeypatch.setattr(Chain, "backends", [])
     keys = KeyStore(environment={})
-    assert keys.keep("A", "key") == "memory" and "no keyring that is running" in keys.trouble
+    assert keys.keep("A", "key") == "memory" and "No keyring is running" in keys.trouble
     keyring.backend.KeyringBackend._classes.discard(Chain)  # type: ignore[attr-defined]
 
 
@@ -291,7 +291,7 @@ def test_a_keyring_named_by_a_variable_that_is_not_there_is_none(monkeypatch: py
     chosen(None)
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyrings.alt.file.PlaintextKeyring")
     keys = KeyStore(environment={})
-    assert keys.keep("A", "key") == "memory" and "no keyring that is running" in keys.trouble
+    assert keys.keep("A", "key") == "memory" and "No keyring is running" in keys.trouble
     module = types.ModuleType("keyrings.alt.file")
     module.PlaintextKeyring = _ring_class(*PLAINTEXT)  # type: ignore[attr-defined]
     for name, one in (
