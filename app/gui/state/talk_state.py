@@ -94,7 +94,7 @@ class TalkState:
         """Whether there is something to silence: an answer that is spoken or on its way, a question asked aloud, or a
         turn that is played again.
         """
-        return self.replaying or self.phase == "running" and (self.speaking or self.awaiting or self.asking)
+        return self.replaying or (self.phase == "running" and (self.speaking or self.awaiting or self.asking))
 
     def apply(self, event: e.Event, revision: Revision | None = None) -> None:
         """Takes one event in, which is about `revision`."""
