@@ -79,6 +79,7 @@ class Settings(TalkSettings):
         "look",
         effect="start",
         words={"system": tr("Like the system"), "en": tr("English"), "de": tr("German")},
+        native={"en": "englisch", "de": "deutsch"},
         other_words=tr("interface, locale, deutsch, englisch"),
     )
     theme: str = setting(

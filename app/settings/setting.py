@@ -40,7 +40,7 @@ class Setting:
 
     - `section`: the key of its section in the dialog.
     - `hint`: the type of input widget, if it can't be inferred.
-    - `words`: the labels of the choices, keyed by value.
+    - `words`: the labels of the choices, keyed by value; `native`: what they are called in other languages.
     - `lowest`, `highest`, `step`, `unit`: the range, increment and unit of a number.
     - `special`: a value at or below `lowest` that has a special meaning, and the label for it.
     - `other_words`: what else users call it, separated by commas, closest first.
@@ -55,6 +55,7 @@ class Setting:
     effect: Effect = "now"
     hint: Kind | None = None
     words: Mapping[str, str] = field(default_factory=dict)
+    native: Mapping[str, str] = field(default_factory=dict)
     lowest: float = 0
     highest: float = 0
     step: float = 1

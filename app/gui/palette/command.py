@@ -116,7 +116,7 @@ def _values(declared: Setting, value: Any) -> Iterator[tuple[str, str, Any]]:
     if declared.kind == "switch":
         yield said(_OFF if value else _ON), "", not value
     for choice, label in declared.words.items():
-        yield said(label), label, choice  # in English too
+        yield said(label), f"{declared.native.get(choice, label)},{label}", choice  # in English too
     for preset in declared.presets:
         yield f"{preset} {said(declared.unit)}", "", preset
     for words, step in ((declared.more, declared.step), (declared.less, -declared.step)):
