@@ -3311,8 +3311,8 @@
 <context>
     <name>MainWindow</name>
     <message>
-        <source>Go to the newest message</source>
-        <translation>Zur neuesten Meldung</translation>
+        <source>Go to the newest notice</source>
+        <translation>Zum neuesten Hinweis</translation>
     </message>
     <message>
         <source>KAME</source>
@@ -3325,10 +3325,6 @@
     <message>
         <source>The thoughts behind this answer are no longer here: only the newest ones are kept.</source>
         <translation>Die Gedanken hinter dieser Antwort sind nicht mehr hier: Nur die neuesten werden behalten.</translation>
-    </message>
-    <message>
-        <source>{0} – KAME</source>
-        <translation>{0} – KAME</translation>
     </message>
 </context>
 <context>
@@ -6064,6 +6060,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>No microphone</source>
         <translation>Kein Mikrofon</translation>
+    </message>
+    <message>
+        <source>Playing again</source>
+        <translation>Spielt noch einmal</translation>
     </message>
     <message>
         <source>Press to talk</source>

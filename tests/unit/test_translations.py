@@ -191,6 +191,7 @@ def test_parts_of_a_text_are_translated_where_they_are_known(german: Sentences) 
     assert german.translate(f"{refused} The built-in model answers meanwhile.") == (
         f"{abgelehnt} Solange antwortet das eingebaute Modell."
     )
+    assert german.translate("Built-in (smollm2) answers again.") == "Eingebaut (smollm2) antwortet wieder."
     assert german.translate(f"The comparison model: {refused}") == f"Vergleichsmodell: {abgelehnt}"
     assert german.translate(f"Ein deutscher Satz. {refused}\nOverheard: “yes”.") == (
         f"Ein deutscher Satz. {abgelehnt}\nOverheard: “yes”."

@@ -81,7 +81,7 @@ class MainWindow(WindowParts):
         self.routing.swap = self.booth.pick
         commands.on("latency", self.inspector.open_latency)
         newest = QShortcut(QKeySequence("F6"), self, self.messages.take_focus)
-        newest.setWhatsThis(self.tr("Go to the newest message"))
+        newest.setWhatsThis(self.tr("Go to the newest notice"))
         menu = QShortcut(QKeySequence("F10"), self, self.top_bar.open_menu)
         menu.setWhatsThis(self.tr("Open the menu"))
         self.model.follow(self._take)
@@ -224,8 +224,7 @@ class MainWindow(WindowParts):
     def show_title(self, title: str) -> None:
         """The conversation that is shown has this title."""
         self.transcript.header.show_title(title)
-        title = one_line(title, LONGEST_TITLE)
-        self.setWindowTitle(self.tr("{0} – KAME").format(title) if title else self.tr("KAME"))
+        self.setWindowTitle(one_line(title, LONGEST_TITLE) or self.tr("KAME"))  # Qt adds the app's name, as to dialogs
 
     # -- Qt's own events
 

@@ -57,7 +57,7 @@ async def test_every_key_of_menus_favourites_and_shortcuts_is_on_it(window: Main
     for _, action in menu_actions(window.commands.bar):
         for keys in action.shortcuts():
             assert not action.isVisible() or native_keys(keys) in found, action.text()
-    assert found["Alt+1"] == "gemma3:4b (Ollama)" and found["F6"] == "Go to the newest message"
+    assert found["Alt+1"] == "gemma3:4b (Ollama)" and found["F6"] == "Go to the newest notice"
     assert found["1…9"] == "Use a favourite, while you are not typing", "in booth mode"
     assert found["Space"] == found["Ctrl+Alt+Space"] == "Talk, while it is held"
     everywhere = Qt.ShortcutContext.WindowShortcut

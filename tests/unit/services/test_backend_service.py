@@ -239,8 +239,7 @@ async def test_keys_are_kept_found_and_forgotten() -> None:
     place = Place()
     sentence = await place.service.keep_key(openai, SECRET)
     assert sentence == (
-        "The key for OpenAI is kept in memory and is gone when the app ends. "
-        "No keyring is running on this machine."
+        "The key for OpenAI is kept in memory and is gone when the app ends. No keyring is running on this machine."
     )
     assert await place.service.key_place(openai) == "memory"
     assert await place.service.forget_key(openai) == "The key for OpenAI is forgotten."
