@@ -17,6 +17,7 @@ from app.gui.design.theme import tokens
 from app.gui.hotkeys.push_to_talk import PushToTalk
 from app.gui.widgets.file_dialogs import ask_picture
 from app.gui.widgets.form import column, push_button, row
+from app.gui.widgets.formats import decimal
 
 WINDOW = QSize(1100, 720)
 LEAST_GAIN = 0.3
@@ -115,7 +116,7 @@ class DemoScreen(QWidget):
         self.show_texts(headline or self.tr("No question was answered by both"), caption, note, result.backend)
         for side, view in self.sides.items():
             times = [(getattr(figure, side), figure.question) for figure in result.figures]
-            rows = ["  ".join(("–" if time is None else f"{time:.2f}", question)) for time, question in times]
+            rows = ["  ".join(("–" if time is None else decimal(time, 2), question)) for time, question in times]
             view.show_median(result.median(side), rows)
 
     def verdict(self, cascade: float | None, tandem: float | None) -> str:
@@ -127,7 +128,7 @@ class DemoScreen(QWidget):
         if tandem == 0:
             return self.tr("Tandem: answered before the question ended")
         words = self.tr("Tandem: {0} s sooner") if cascade > tandem else self.tr("Cascade: {0} s sooner")
-        return words.format(f"{abs(cascade - tandem):.1f}")
+        return words.format(decimal(abs(cascade - tandem), 1))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Scales the font of the buttons with the window. The other widgets scale theirs themselves."""

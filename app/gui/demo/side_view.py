@@ -22,6 +22,7 @@ from app.gui.design.look import blend, draw_rounded, painter_on
 from app.gui.design.motion import Glide
 from app.gui.design.plain import draw_words
 from app.gui.design.theme import tokens
+from app.gui.widgets.formats import decimal
 
 SHARES = (0.1, 0.05, 0.09, 0.31, 0.15, 0.07, 0.23)
 """The heights of the name, the model, the lights, the stopwatch, the waveform, the last thought and the newest one."""
@@ -75,7 +76,7 @@ class SideView(QWidget):
         self._show(seconds, seconds is not None)
 
     def _show(self, seconds: float | None, stopped: bool) -> None:
-        self.clock, self.runs, self.stopped = f"{min(seconds or 0.0, 99.99):.2f}", seconds is not None, stopped
+        self.clock, self.runs, self.stopped = decimal(min(seconds or 0.0, 99.99), 2), seconds is not None, stopped
         self._heard.go(float(stopped))
         self.setAccessibleDescription(self.tr("{0} seconds").format(self.clock) if stopped else "")
         self.update()

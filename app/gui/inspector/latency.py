@@ -42,7 +42,7 @@ from app.gui.state.session_model import SessionModel
 from app.gui.widgets import form
 from app.gui.widgets.buttons import SlimButton
 from app.gui.widgets.form import bold, set_up_table, wrapped
-from app.gui.widgets.formats import clock_words, seconds_words
+from app.gui.widgets.formats import clock_words, decimal, seconds_words
 from app.gui.widgets.panel import Quiet
 
 TWO_COLUMNS_LETTERS = 120
@@ -169,7 +169,7 @@ class LatencyWords(QObject):
         if half is None or most is None:
             return self.tr("KAME processes sound in frames of {0} ms; there were none yet.").format(FRAME_MS)
         return self.tr("Median {0} ms, 99 % within {1} ms. Late: {2}, dropped: {3}, gaps in the sound: {4}.").format(
-            f"{half:.1f}", f"{most:.1f}", frames.late, frames.dropped, frames.gaps
+            decimal(half, 1), decimal(most, 1), frames.late, frames.dropped, frames.gaps
         )
 
 

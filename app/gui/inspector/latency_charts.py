@@ -12,7 +12,7 @@ from app.conversation.record.latency import PIECES, Answer, Piece
 from app.gui.design.look import STATE_COLOURS, Look, blend, draw_rounded, painter_on, set_ink
 from app.gui.design.plain import LegendLabel, draw_words
 from app.gui.widgets.form import column
-from app.gui.widgets.formats import seconds_words
+from app.gui.widgets.formats import decimal, seconds_words
 
 PIECE_COLOURS: dict[Piece, QColor] = {
     "noticing": STATE_COLOURS["listening"],
@@ -158,7 +158,7 @@ class LatencyStrip(QWidget):
             line = self.fontMetrics().height()
             for seconds, y in ((0.0, plot.bottom()), (top, plot.top())):
                 side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-                painter.drawText(QRectF(0, y - line / 2, plot.left() - 6, line), side, f"{seconds:.1f} s")
+                painter.drawText(QRectF(0, y - line / 2, plot.left() - 6, line), side, f"{decimal(seconds, 1)} s")
             for place, answer in enumerate(self.answers):
                 cell, height = self.bar_rect(place), max(2.0, plot.height() * answer.response / top)
                 bar = QRectF(cell.left() + 1.5, plot.bottom() - height, cell.width() - 3, height)

@@ -18,7 +18,7 @@ from app.gui.state.session_model import SessionModel
 from app.gui.state.talk_state import TalkState
 from app.gui.widgets.buttons import LinkButton
 from app.gui.widgets.form import row
-from app.gui.widgets.formats import dollars
+from app.gui.widgets.formats import decimal, dollars
 from app.gui.widgets.formats import tokens as token_words
 from app.gui.widgets.panel import ElidedLabel
 
@@ -190,7 +190,7 @@ class StatusLine(QWidget):
         whole, figures = short, self._figures
         if figures is not None and self._last is not None:
             whole = self.tr("{0} · median {1} s · 95 % {2} s").format(
-                short, _signed(figures.median), _signed(figures.p95)
+                short, decimal(figures.median, 2), decimal(figures.p95, 2)
             )
         if self.response.text() != short:
             self.response.setText(short)
@@ -204,10 +204,10 @@ class StatusLine(QWidget):
         seconds, lost = self._last.response, self._last.lost
         if lost >= LOST_SECONDS:
             words = self.tr("First word after {0} s ({1} s for a model that failed)")
-            return words.format(f"{seconds:.1f}", f"{lost:.1f}")
+            return words.format(decimal(seconds, 1), decimal(lost, 1))
         if seconds < 0:
-            return self.tr("First word {0} s before you ended").format(f"{-seconds:.1f}")
-        return self.tr("First word after {0} s").format(f"{seconds:.1f}")
+            return self.tr("First word {0} s before you ended").format(decimal(-seconds, 1))
+        return self.tr("First word after {0} s").format(decimal(seconds, 1))
 
     # -- the state
 
@@ -223,7 +223,3 @@ class StatusLine(QWidget):
         if self._gaps == 1:
             return "", self.tr("{0} · 1 gap in the sound").format(whole)
         return "", self.tr("{0} · {1} gaps in the sound").format(whole, self._gaps) if self._gaps else whole
-
-
-def _signed(seconds: float) -> str:
-    return f"{seconds:.2f}".replace("-0.00", "0.00").replace("-", "\u2212")

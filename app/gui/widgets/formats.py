@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
+from PySide6.QtCore import QLocale
+
 REMEMBERED_SECONDS = 6.0
 """How long measured delays are used. Older ones are outdated, since clocks drift and sessions may pause."""
 
@@ -64,21 +66,25 @@ def tokens(number: int) -> str:
     return f"{number / 1e3:.1f}k" if number < 999_950 else f"{number / 1e6:.1f}M"
 
 
+def decimal(number: float, digits: int) -> str:
+    """Formats a number with so many digits after the decimal sign of the user's language."""
+    return f"{number:z.{digits}f}".replace("-", "\u2212").replace(".", QLocale().decimalPoint())
+
+
 def wait(seconds: float) -> str:
     """Formats a duration: 420 ms, 1.0 s, 12.3 s."""
-    return f"{seconds * 1000:.0f} ms" if seconds < 0.9995 else f"{seconds:.1f} s"
+    return f"{seconds * 1000:.0f} ms" if seconds < 0.9995 else f"{decimal(seconds, 1)} s"
 
 
 def seconds_words(seconds: float) -> str:
     """Formats a response time to hundredths of a second (0.45 s), or to tenths from 10 s (12.3 s)."""
-    shown = f"{seconds:.2f}" if abs(seconds) < 9.995 else f"{seconds:.1f}"
-    return f"{shown} s".replace("-0.00", "0.00").replace("-", "\u2212")
+    return f"{decimal(seconds, 2 if abs(seconds) < 9.995 else 1)} s"
 
 
 def clock_words(seconds: float, tenths: bool = False) -> str:
     """Formats a session time as `m:ss`, or as `m:ss.s` if `tenths`."""
     if tenths:
         whole = round(max(0.0, seconds) * 10)
-        return f"{whole // 600}:{whole // 10 % 60:02d}.{whole % 10}"
+        return f"{whole // 600}:{whole // 10 % 60:02d}{QLocale().decimalPoint()}{whole % 10}"
     whole = int(max(0.0, seconds))
     return f"{whole // 60}:{whole % 60:02d}"
