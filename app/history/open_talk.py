@@ -94,7 +94,8 @@ class OpenTalk:
             "UPDATE talks SET turns = ?, backends = ?, opening = ? WHERE id = ?",
             (len(self._rows), json.dumps(self._backends), self._opening(), self.row),
         )
-        database.execute("UPDATE conversations SET changed = ? WHERE id = ?", (now, self.conversation))
+        if any(turn.text for turn in self._changed.values()):  # merely opened, it keeps its place in the list
+            database.execute("UPDATE conversations SET changed = ? WHERE id = ?", (now, self.conversation))
 
     def commit(self, count: int | None = None) -> None:
         """Removes the events written by `write` from the list of pending ones."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QModelIndex, QObject, Signal
 
 from app.gui.controllers.context import WindowContext
 from app.gui.controllers.conversation_controller import ConversationController
@@ -93,6 +93,8 @@ class ConversationListController(QObject):
             self._talks.stay()
 
     def _changed(self) -> None:
+        if self._talks.key not in (self.pane.list.current, self.pane.rows.highlighted):
+            self.pane.rows.setCurrentIndex(QModelIndex())  # the highlight was on the one that was open
         self.pane.list.mark(current=self._talks.key)
         self.titled.emit(self._talks.title)
         if self.history is not None:

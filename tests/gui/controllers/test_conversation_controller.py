@@ -137,6 +137,15 @@ async def test_ctrl_n_begins_a_new_one_and_last_words_go_to_the_old_one(window, 
     assert factory.choices[-1].earlier == ()
 
 
+async def test_the_one_that_was_open_is_not_highlighted_after_ctrl_n(window, factory) -> None:
+    say(window, started(), *spoken(1, "Now?", "Noon."))
+    pane = window.conversations
+    await opened(window, factory, "elbrus")
+    assert pane.rows.highlighted == "elbrus"
+    await another(window, factory)
+    assert pane.rows.highlighted == ""
+
+
 async def test_an_old_one_is_shown_whole_and_gone_on_with(window, factory, history) -> None:
     say(window, started(), *spoken(1, "Now?", "Noon."))
     factory.session.last_words = [e.TranscriptFinal(30, 2, "Of another conversation.", 30)]

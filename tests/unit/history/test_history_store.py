@@ -51,6 +51,15 @@ async def test_one_holds_talk_after_talk_and_the_newest_is_first(tmp_path: Path)
         assert [len(t.events) > 5 for t in await history.talks("a")] == [True, True]
 
 
+async def test_one_that_is_merely_opened_keeps_its_place_and_time(tmp_path: Path) -> None:
+    async with kept(tmp_path, clock=Clock()) as history:
+        hold(history, "a", MOON)
+        hold(history, "b", TEA)
+        before = await history.conversations()
+        hold(history, "a")
+        assert await history.conversations() == before
+
+
 async def test_what_was_not_talked_in_is_not_listed_and_forgotten(tmp_path: Path) -> None:
     async with kept(tmp_path) as history:
         log = history.begin("silent", Setup())
