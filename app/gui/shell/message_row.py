@@ -16,8 +16,9 @@ from PySide6.QtGui import (
     QKeySequence,
     QPaintEvent,
     QPalette,
+    QResizeEvent,
 )
-from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QStyle, QWidget
+from PySide6.QtWidgets import QApplication, QBoxLayout, QMenu, QPushButton, QStyle, QWidget
 
 from app.gui.design.look import Look, blend, draw_rounded, painter_on
 from app.gui.design.plain import PlainLabel, named, set_tip
@@ -121,7 +122,9 @@ class MessageRow(QWidget):
         self.close_button = self._button(self.tr("Close"), self.closed.emit, self.tr("Close this message"))
         self.close_button.setToolTip(self.tr("Close this message (Esc)"))
         icon = (self.icon, 0, Qt.AlignmentFlag.AlignVCenter)
-        row(icon, 2, (self.label, 1), self.count, *self.buttons, within=self, margins=(10, 6, 6, 6))
+        self._foot = row(None, *self.buttons)
+        head = row(icon, 2, (self.label, 1), self.count)
+        self._layout = row((head, 1), self._foot, within=self, margins=(10, 6, 6, 6))
         self.reading = QTimer(self, singleShot=True)
         """Runs until a notice is considered read. Stopped while the row is `held`."""
         self._pointed = False
@@ -183,6 +186,14 @@ class MessageRow(QWidget):
             event.accept()
         else:
             super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Moves the buttons below the sentence if it needs more room, and would have less than half the width."""
+        super().resizeEvent(event)
+        room = self.width() - self._foot.sizeHint().width()
+        wanted = min(self.width() // 2, self.label.fontMetrics().horizontalAdvance(self.sentence))
+        ways = QBoxLayout.Direction
+        self._layout.setDirection(ways.LeftToRight if room >= wanted else ways.TopToBottom)
 
     def enterEvent(self, event: QEnterEvent) -> None:
         """Stops the `reading` timer while the pointer is over the message."""

@@ -150,6 +150,19 @@ def test_escape_closes_the_message_with_the_keyboard_and_gives_it_back(bar: Mess
     assert bar.rows == [] and place.above.hasFocus()
 
 
+def test_buttons_stand_below_a_sentence_that_has_too_little_room(bar: MessageBar, place: Place) -> None:
+    offers = [Offer(text, lambda: None) for text in ("Try again", "Choose a model …", "Enter a key …", "Compare …")]
+    bar.say("The server refuses the key. " * 3, *offers)
+    bar.say("It refuses.", *offers)
+    for wide, below in ((1400, False), (600, True), (1400, False)):
+        place.resize(wide, 400)
+        QApplication.processEvents()
+        for row, moved in zip(bar.rows, (below, False), strict=True):
+            assert (row.close_button.y() > row.label.geometry().bottom()) == moved
+            assert row.close_button.geometry().right() > row.width() - 20
+            assert not moved or row.label.width() > row.width() - 60
+
+
 def test_a_path_is_copied_as_it_is(bar: MessageBar) -> None:
     bar.say(f"The damaged file is kept as {PATH}")
     label = bar.rows[0].label
