@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from PySide6.QtCore import QLocale
-
 REMEMBERED_SECONDS = 6.0
 """How long measured delays are used. Older ones are outdated, since clocks drift and sessions may pause."""
 
@@ -66,9 +64,18 @@ def tokens(number: int) -> str:
     return f"{number / 1e3:.1f}k" if number < 999_950 else f"{number / 1e6:.1f}M"
 
 
+_decimal_sign = "."
+
+
+def use_decimal_sign(sign: str) -> None:
+    """Sets the decimal sign of the user's language."""
+    global _decimal_sign
+    _decimal_sign = sign
+
+
 def decimal(number: float, digits: int) -> str:
-    """Formats a number with so many digits after the decimal sign of the user's language."""
-    return f"{number:z.{digits}f}".replace("-", "\u2212").replace(".", QLocale().decimalPoint())
+    """Formats a number with so many digits after the decimal sign."""
+    return f"{number:z.{digits}f}".replace("-", "\u2212").replace(".", _decimal_sign)
 
 
 def wait(seconds: float) -> str:
@@ -85,6 +92,6 @@ def clock_words(seconds: float, tenths: bool = False) -> str:
     """Formats a session time as `m:ss`, or as `m:ss.s` if `tenths`."""
     if tenths:
         whole = round(max(0.0, seconds) * 10)
-        return f"{whole // 600}:{whole // 10 % 60:02d}{QLocale().decimalPoint()}{whole % 10}"
+        return f"{whole // 600}:{whole // 10 % 60:02d}{_decimal_sign}{whole % 10}"
     whole = int(max(0.0, seconds))
     return f"{whole // 60}:{whole % 60:02d}"

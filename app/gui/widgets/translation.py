@@ -12,6 +12,7 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
 from app.gui.design.sentences import use_sentences
+from app.gui.widgets.formats import use_decimal_sign
 from app.platform.installation import resource
 from app.settings.setting import tr
 
@@ -72,6 +73,7 @@ def install_translations(app: QCoreApplication, locale: QLocale | None = None, f
         app.removeTranslator(before)
         before.deleteLater()
     use_sentences(None)
+    use_decimal_sign(QLocale().decimalPoint())
     folder = folder or resource("translations")
     for language in (locale or QLocale.system()).uiLanguages():
         name = language.replace("-", "_")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QLocale, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 from app.conversation import events as e
 from app.gui.design.look import STATE_COLOURS
 from app.gui.widgets.formats import clock_words, dollars, seconds_words, tokens, wait
+from app.gui.widgets.translation import use_language
 from app.gui.window.main_window import MainWindow
 from app.session.control import Progress
 from app.settings.declarations import Settings
@@ -270,15 +271,12 @@ def test_numbers_in_few_letters(words: Callable[[Any], str], number: float, text
     assert words(number) == text
 
 
-async def test_seconds_have_the_decimal_sign_of_the_language(window: MainWindow) -> None:
-    before = QLocale()
-    QLocale.setDefault(QLocale("de"))
-    try:
-        assert [clock_words(63.2, tenths=True), wait(1.25), seconds_words(-0.1)] == ["1:03,2", "1,2 s", "\u22120,10 s"]
+async def test_seconds_have_the_decimal_sign_of_the_language(in_english: QApplication) -> None:
+    use_language(in_english, "de")
+    assert [clock_words(63.2, tenths=True), wait(1.25), seconds_words(-0.1)] == ["1:03,2", "1,2 s", "\u22120,10 s"]
+    async with shown(FakeFactory()) as window:
         say(window, *spoken(1, "What is it?", "A test."))
         await until(lambda: "," in window.status.response.text())
-    finally:
-        QLocale.setDefault(before)
 
 
 async def test_requests_tokens_and_cost_are_told_for_the_talk_and_each_backend(window, factory) -> None:
