@@ -49,6 +49,7 @@ class Panel(QDialog):
         """Adjusts the height to the content at the current width, but not below a height chosen by the user."""
         if self.isVisible():
             layout = self.column
+            QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)  # lay out what is nested in it first
             self._make_room()
             height = layout.heightForWidth(self.width()) if layout.hasHeightForWidth() else layout.sizeHint().height()
             self._needed_height = height

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication
 from app.conversation import events as e
 from app.gui.models.favourites import MAX_FAVOURITES
 from app.gui.models.model_list import ModelRow
+from app.gui.models.model_question import ModelQuestion
 from app.gui.window.main_window import MainWindow
 from app.services.model_service import ModelView
 from app.session.control import BackendChoice, UserError
@@ -25,6 +26,7 @@ from tests.gui.helpers import (
     choose,
     click_model,
     heard,
+    open_dialog,
     open_models,
     press,
     say,
@@ -129,6 +131,20 @@ async def test_it_is_as_high_as_the_list_of_what_was_searched(window: MainWindow
     setup.search.clear()
     await until(lambda: setup.list.height() == whole)
     assert setup.height() == high and setup.frontend.mapTo(setup, setup.frontend.rect().bottomLeft()).y() < high
+
+
+async def test_a_question_with_a_list_is_as_high_as_what_was_searched(window: MainWindow) -> None:
+    window.dialogs.open_duplicate("x", BackendChoice("embedded"))
+    await asyncio.sleep(0.1)
+    question = open_dialog(window, ModelQuestion)
+    models, high = question.models, question.height()
+    whole = models.list.height()
+    models.field.setText("haiku")
+    await until(lambda: models.list.height() < whole)
+    assert question.height() == high - (whole - models.list.height())
+    models.field.clear()
+    await until(lambda: models.list.height() == whole)
+    assert question.height() == high
 
 
 async def test_the_favourite_is_the_model_that_was_just_searched(window: MainWindow) -> None:
