@@ -12,6 +12,7 @@ from app.gui.cards.card import LINE_BREAK, Card, Run
 from app.gui.cards.links import INNER
 from app.gui.design.model_look import model_name, model_style, model_words
 from app.gui.oracle.card import readable
+from app.gui.widgets.formats import decimal
 
 THOUGHTS = f"{INNER}thoughts"
 """The URL of the link to the thoughts behind a response. All responses share it, because the view caches one text
@@ -88,7 +89,7 @@ class TranscriptCards(QObject):
                 kind = f"text|{style}"
                 if source is not None and source is not part and source.took is not None:
                     words = self.tr("{0} took over after {1} s")
-                    words = words.format(model_name("", revision_of.model), f"{source.took:.1f}")
+                    words = words.format(model_name("", revision_of.model), decimal(source.took, 1))
                     body.append((f"{LINE_BREAK if body else ''}▸ {words}{LINE_BREAK}", f"dim|{style}"))
                 part = source
             body.append((passage.text.lstrip() if body and body[-1][0].endswith(LINE_BREAK) else passage.text, kind))
@@ -117,7 +118,7 @@ class TranscriptCards(QObject):
         """Returns what is worth knowing about how an answer came about."""
         parts = []
         if turn.ahead >= LEAST_AHEAD:
-            parts.append(self.tr("knew it {0} s before you finished").format(f"{turn.ahead:.1f}"))
+            parts.append(self.tr("knew it {0} s before you finished").format(decimal(turn.ahead, 1)))
         if turn.changes >= WORTH_TELLING:
             parts.append(self.tr("changed its mind {0} times").format(turn.changes))
         if not parts and turn.revisions > 1:
