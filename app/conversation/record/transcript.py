@@ -43,6 +43,8 @@ def passages(text: str, begin: int, corrections: Iterable[CorrectionPoint]) -> t
     there is an opening, which is never taken back.
     """
     points = sorted(corrections, key=lambda one: one.at)
+    if not points:
+        return (Passage(text),) if text else ()
     words = [(match.start(), match.group()) for match in re.finditer(r"\S+\s*", text)]
     withdrawn: set[int] = set()
     for point in points:

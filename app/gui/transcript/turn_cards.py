@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 
 from PySide6.QtCore import QDateTime, QLocale, QObject, QTime, Signal
 
@@ -83,7 +84,7 @@ class TurnCards(QObject):
     @property
     def has_words(self) -> bool:
         """Whether there are any turns, including those that haven't been shown yet."""
-        return any(isinstance(item, Turn) for item in (*self.items, *self._waiting))
+        return any(isinstance(item, Turn) for item in chain(self.items, self._waiting))
 
     @property
     def complete(self) -> bool:
