@@ -258,6 +258,7 @@ class Loader:
             self.waiting = tuple(one for one in self.waiting if one != part)
             report()
 
+        gc.collect()  # what earlier sessions have left; not later, when the devices are open and must not wait
         loading = [  # child processes first: they load on other cores while libraries are imported here
             asyncio.create_task(work, name=f"load the {what}")
             for work, what in (
@@ -276,7 +277,6 @@ class Loader:
         for result in loaded:
             if isinstance(result, BaseException):
                 raise result
-        gc.collect()
         gc.freeze()  # a full collection over the models' objects would stop every thread for 0.2 s
 
     async def _prepare(self) -> None:
