@@ -133,7 +133,7 @@ def test_a_start_is_timed_to_the_window_and_to_the_talk(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_is_heavy_is_not_imported_before_the_window_is_seen(tmp_path: Path) -> None:
-    """Heard from Python itself, which tells of every import, up to the first picture."""
+    """Python reports each import up to the first picture."""
     report, config = tmp_path / "report", tmp_path / "config" / "kame-desktop"
     config.mkdir(parents=True)
     WindowState(first_run_done=True, path=config / "window.json").save()

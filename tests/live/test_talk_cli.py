@@ -1,5 +1,5 @@
-"""`talk` as its user meets it: a real recogniser, back-end and voice on real files, and a sentence for whatever is
-wrong."""
+"""`talk` as its user meets it: a real recogniser, back-end and voice on real files, and a sentence for each
+error."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Conversations with Nano KAME's own weights: it begins at once, and says what the back-end tells it meanwhile. The
+"""Conversations with Nano KAME's own weights: it begins immediately, and says the oracle's words as they arrive. The
 answers are invented, so that only the oracle can know them. What it said is read back from its sound by the recogniser
 that the app comes with."""
 

@@ -1,6 +1,6 @@
-"""Whatever comes late, long or never: every word of the newest revision reaches the front-end once, in order. Runs the
-real runner, mailbox and loop in simulated time against random arrival times, revision lengths, delta cuts, stalls and
-failures, and reads what a front-end was given frame by frame."""
+"""Even if words are late, many or missing, every word of the newest revision reaches the front-end once, in order.
+Runs the real runner, mailbox and loop in simulated time against random arrival times, revision lengths, delta cuts,
+stalls and failures, and reads what a front-end was given frame by frame."""
 
 import asyncio
 from dataclasses import dataclass

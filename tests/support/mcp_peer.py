@@ -1,5 +1,5 @@
 """A small server of tools, written with the official package: over stdio, or with --http over loopback. With --http it
-prints the port it listens on. Both write to stderr, which nobody may see."""
+prints the port it listens on. Both write to stderr, which must not be shown."""
 
 import os
 import socket

@@ -1,5 +1,5 @@
 """A scripted HTTP server on loopback that speaks each provider's protocol, with the faults of a network. A script is a
-list of replies, one for each request, all of which must be used."""
+list of replies, one for each request. All must be used."""
 
 from __future__ import annotations
 

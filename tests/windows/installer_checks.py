@@ -1,5 +1,5 @@
 """Check the Windows installers on a Windows machine: install, set up, repair, upgrade, interrupt, uninstall. Plain
-functions, each of which raises AssertionError."""
+functions that raise AssertionError."""
 
 from __future__ import annotations
 

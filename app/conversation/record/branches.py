@@ -1,6 +1,6 @@
 """The branches of a conversation: an edited question takes the place of its older version and of all that followed.
 
-Every turn stays in the record. Which of them are shown, and told to the model, depends on the branch.
+Every turn stays in the record. Which of them are shown and given to the model depends on the branch.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ ALIKE = 0.5
 LONGER, SLACK = 1.5, 6
 """The text may have at most `LONGER` × the words heard + `SLACK` words; otherwise the wrong place was found."""
 
-_SENTENCE_END = re.compile(
+SENTENCE_END = re.compile(
     rf"[.!?…][{re.escape(CLOSING)}*_`~]*(?=\s+[^a-z]|\s*$)|(?=\n[ \t]*(?:\n|(?:[-*+•]|\d{{1,2}}[.)])[ \t]))"
 )
 
@@ -175,7 +175,7 @@ def _through_sentence(text: str, end: int) -> str:
     """Returns `text` up to the end of the sentence, or of the code or table, in which character `end` is the last."""
     if place := _end_of_block(text, end):
         return text[:place].strip()
-    found = _SENTENCE_END.search(text, max(0, end - 1))
+    found = SENTENCE_END.search(text, max(0, end - 1))
     return (text if found is None else text[: max(end, found.end())]).strip()
 
 

@@ -9,7 +9,7 @@ from itertools import groupby, pairwise
 from typing import Literal
 
 from app.conversation import events as e
-from app.conversation.record.heard_part import HeardPart
+from app.conversation.record.heard_part import SENTENCE_END, HeardPart
 from app.conversation.record.revisions import Revision, RevisionLog, first_sentence
 from app.conversation.speaking.correction import after_bridge, taken_back
 from app.conversation.words import fold
@@ -65,7 +65,6 @@ def passages(text: str, begin: int, corrections: Iterable[CorrectionPoint]) -> t
     return tuple(out)
 
 
-SENTENCE_END = re.compile(r"[.!?…][\"”’)]*(?:\s+|$)|\n")
 BROKEN_OFF = " –"
 """Follows words after which the voice stopped to let the user go on."""
 

@@ -1,4 +1,4 @@
-"""Answers that are late, endless, broken off or hostile, and addresses where nobody answers: each is a sentence."""
+"""Answers that are late, endless, broken off or hostile, and addresses without a server: each gives a sentence."""
 
 import asyncio
 import json

@@ -234,7 +234,7 @@ def asked(number: int, words: str, text: str = ANSWER, **more: bool) -> KnownRev
     ([asked(1, QUESTION)], TakeFloor(1, 1.0, f"{QUESTION}?"), "whole question"),
     ([asked(1, QUESTION)], TakeFloor(1, 1.0, f"{QUESTION}?", explicit=True), "-incomplete turn"),
     ([asked(1, QUESTION)], TakeFloor(1, 1.0, f"{QUESTION} and of Spain?"), "-other words"),
-    ([asked(1, QUESTION)], TakeFloor(1, 1.0), "-unconfirmed"),  # nobody knows whether there was more
+    ([asked(1, QUESTION)], TakeFloor(1, 1.0), "-unconfirmed"),  # there may have been more
     ([asked(2, QUESTION), asked(3, f"{QUESTION} and", "")], TakeFloor(1, 1.0, QUESTION), "-newer request"),
     ([asked(1, STATEMENT)], TakeFloor(1, 1.0, STATEMENT), "-unconfirmed"),
     ([asked(1, STATEMENT)], TakeFloor(2, 1.0, STATEMENT), "-another turn"),

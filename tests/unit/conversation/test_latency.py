@@ -354,7 +354,7 @@ def test_a_usual_answer_is_not_slow_and_a_quick_talk_has_slow_ones_of_its_own() 
     assert slow_beyond(stages.answers) == pytest.approx(0.28 + 0.25) and stages.answers[-1].response < 1.0
     assert reason_of_last(stages) == Reason(Cause.BACKEND, pytest.approx(0.6), pytest.approx(0.1), "gpt-4.1")
     few = talk(*quick[:3], turn_of(4, 60.0, noticing=0.1, writing=0.0, backend=0.6, voice=0.08), before=0)
-    assert reason_of_last(few) is None  # nobody can tell yet what is usual
+    assert reason_of_last(few) is None  # too few to know what is usual
 
 
 @cases(

@@ -27,7 +27,7 @@ def git(folder: Path, *words: str) -> None:
 
 def make_repository(folder: Path) -> Path:
     """Commits the project's current files, committed or not, to a new repository; returns the wheel of uv for Linux.
-    The one for Windows lies beside it."""
+    The one for Windows is in the same folder."""
     listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listing, cwd=ROOT, capture_output=True, check=True).stdout.decode()
     for name in filter(None, names.split("\0")):
