@@ -80,7 +80,7 @@ OMITTED: dict[str, tuple[str, ...]] = {
     "backend/embedded.py": ("The embedded",),
     "backend/ollama.py": ("Ollama has not been",),
     "backend/openai_compatible.py": ("{1} has not been",),
-    "frontend/kame/engine.py": (),
+    "frontend/kame/engine/engine.py": (),
     "frontend/kame/oracle_feed.py": (),
     "models/packages.py": ("The lock",),
     "stt/whisper_library.py": (),

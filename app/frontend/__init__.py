@@ -25,6 +25,7 @@ from typing import Any
 
 from app.conversation.events import AnswerMode
 from app.frontend.base import FrontEnd, FrontEndError, SetDials
+from app.platform import nvidia
 from app.platform.installation import card_command
 from app.tts.base import Voice
 
@@ -73,6 +74,7 @@ class FrontEndOptions:
     - `device`: "auto" for the CUDA card
     - `context`: context length in frames; 0 for the model's default
     - `reserved`: bytes of graphics memory needed by speech recognition
+    - `real_time`: whether a step returns in time even if its model is late; otherwise it waits for the model
     - `dials`: the initial delays
     - `server`, `server_key`: the address of a voice server, and its access key
     """
@@ -86,6 +88,7 @@ class FrontEndOptions:
     device: str = "auto"
     context: int = 0
     reserved: int = 0
+    real_time: bool = True
     dials: SetDials = field(default_factory=SetDials)
     server: str = ""
     server_key: str = field(default="", repr=False)
@@ -131,6 +134,6 @@ def free_card_bytes() -> int | None:
         require_torch()
     except FrontEndError:
         return None
-    from app.frontend.kame.build import free_bytes
-
-    return free_bytes()
+    driver = nvidia.look()
+    card = nvidia.best_card(driver) if driver is not None else None
+    return card.free if card is not None else None

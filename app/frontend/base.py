@@ -111,6 +111,7 @@ class FrontEndStep:
     - `problem`: a user-facing message about anything that couldn't be spoken, or empty
     - `notice`: a user-facing message about what has changed by itself, such as a voice that was restarted, or empty
     - `oracle`, `context`: set by front-ends that have an oracle queue or a limited context
+    - `late`: the model wasn't ready, so silence stands in for its audio
     - `events`: what else happened in it: what its voice decided, or events of a remote session that runs on behalf of
       this one, with this session's times and turns
     """
@@ -123,6 +124,7 @@ class FrontEndStep:
     notice: str = ""
     oracle: OraclePosition | None = None
     context: ContextGauge | None = None
+    late: bool = False
     events: tuple[Event, ...] = ()
 
 
@@ -138,13 +140,15 @@ class FrontEnd(Protocol):
     - `frame_samples`: the samples (24 kHz) in a frame. A session's first front-end decides how long its frames are; one
       that replaces it gets the same.
     - `hears_oracle`: whether it uses the answers of a back-end.
-    - `needs`: a message stating its graphics card requirements; empty if it runs on the CPU.
+    - `loading`: how far loading has come, as a user-facing message; empty for a front-end that loads quickly.
     """
 
     name: str
     frame_samples: int
     hears_oracle: bool
-    needs: str
+
+    @property
+    def loading(self) -> str: ...
 
     @property
     def voice(self) -> Voice | None:

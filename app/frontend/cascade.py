@@ -60,7 +60,7 @@ class CascadeFrontEnd:
     name = "cascade"
     frame_samples = FRAME_SAMPLES  # any length will do
     hears_oracle = True
-    needs = ""
+    loading = ""
 
     def __init__(
         self,

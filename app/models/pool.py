@@ -29,6 +29,9 @@ MOST_IDLE = 2
 SHARE_OF_MEMORY = 0.4
 """The maximum share of the machine's memory for idle models and the one being loaded; the same as in `selection`."""
 
+ON_CARD = frozenset({"engine"})
+"""The kinds of models that are in the memory of the graphics card."""
+
 _T = TypeVar("_T", bound=Resource)
 _log = logging.getLogger(__name__)
 
@@ -43,8 +46,8 @@ class ModelKey:
 
     @property
     def bytes(self) -> int:
-        """The total size of the model's files."""
-        return sum(size for _, files in self.stamps for _, size, _ in files)
+        """The size of the model's files, which is about what it takes of the machine's memory."""
+        return 0 if self.kind in ON_CARD else sum(size for _, files in self.stamps for _, size, _ in files)
 
 
 def model_key(kind: str, *parts: Hashable) -> ModelKey:
@@ -86,6 +89,11 @@ class ModelPool:
         self._idle: list[_Idle] = []  # in the order of release
         self._keeps = False
         self._timer: threading.Timer | None = None
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the pool is enabled."""
+        return self._keeps
 
     @contextmanager
     def keeping(self) -> Iterator[ModelPool]:

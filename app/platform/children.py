@@ -219,6 +219,21 @@ def send_line(answers: BinaryIO, value: Any) -> None:
     answers.flush()
 
 
+def ending_of(child: subprocess.Popen[bytes], *, hung: bool) -> str:
+    """Returns a clause that says why a child doesn't respond. Waits briefly for its exit code. `hung`: it was killed
+    because it did not respond."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(_EXIT_SECONDS)
+    code = child.returncode
+    if hung:
+        return "its process did not answer in time"
+    if code is None:
+        return "its process does not answer"
+    if sys.platform != "win32" and code == -signal.SIGKILL:
+        return "the system ended its process, most likely because memory ran out"
+    return f"its process crashed (signal {-code})" if code < 0 else f"its process ended with exit code {code}"
+
+
 STOP = b'{"stop": true}\n'
 """Tells a child that answers in parts that no more of them are wanted."""
 
@@ -335,16 +350,7 @@ class ChildWorker:
         """Returns a clause that says why the child doesn't respond. Waits briefly for its exit code."""
         if self._process is None:
             return "its process could not be started"
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(_EXIT_SECONDS)
-        code = self._process.returncode
-        if self._hung:
-            return "its process did not answer in time"
-        if code is None:
-            return "its process does not answer"
-        if sys.platform != "win32" and code == -signal.SIGKILL:
-            return "the system ended its process, most likely because memory ran out"
-        return f"its process crashed (signal {-code})" if code < 0 else f"its process ended with exit code {code}"
+        return ending_of(self._process, hung=self._hung)
 
     def close(self) -> None:
         """Ends the process permanently; `start` then raises ChildError."""

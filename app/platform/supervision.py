@@ -63,10 +63,13 @@ class Restarts:
         self._pause, self._not_before = min(1.0, LONGEST_PAUSE), float("-inf")
 
 
-async def acquire(load: Callable[[], _T], release: Callable[[_T], object]) -> _T:
+async def acquire(
+    load: Callable[[], _T], release: Callable[[_T], object], cancel: Callable[[], object] | None = None
+) -> _T:
     """Returns the result of `load`, which runs on a thread.
 
-    If the caller is cancelled, `load` runs to its end, and its result is passed to `release` on a thread.
+    If the caller is cancelled, `cancel` is called on another thread, `load` runs to its end, and its result is passed
+    to `release` on a thread.
     """
     loop = asyncio.get_running_loop()
     loading = loop.run_in_executor(None, load)  # not a task, since nobody should wait for it at the end
@@ -79,6 +82,8 @@ async def acquire(load: Callable[[], _T], release: Callable[[_T], object]) -> _T
                 loop.run_in_executor(None, release, done.result())
 
         loading.add_done_callback(release_when_loaded)
+        if cancel is not None:
+            loop.run_in_executor(None, cancel)
         raise
 
 

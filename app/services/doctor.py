@@ -51,7 +51,7 @@ def embedded_speed() -> tuple[bool, str]:
 
 def predicted_frame(precision: Precision, context: int) -> str:
     """Returns a user-facing prediction of whether KAME runs in real time, based on the card's memory bandwidth."""
-    measure = importlib.import_module("app.frontend.kame.measure")
+    measure = importlib.import_module("app.frontend.kame.engine.measure")
     device = importlib.import_module("torch").device("cuda")
     try:
         bandwidth = measure.copy_bandwidth(device)

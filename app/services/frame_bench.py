@@ -12,8 +12,8 @@ from app.frontend import require_torch
 from app.frontend.base import FrontEndError
 
 if TYPE_CHECKING:
-    from app.frontend.kame.measure import FrameFigures
-    from app.frontend.kame.selfcheck import Check
+    from app.frontend.kame.engine.measure import FrameFigures
+    from app.frontend.kame.engine.selfcheck import Check
 
 PARTS = ("encode", "temporal", "depth", "language model", "decode", "copies")
 SMALL_BYTES = 100_000_000
@@ -110,8 +110,8 @@ def run_frame(
     - `check`: also compares the results of this machine's code paths.
     """
     require_torch()
-    from app.frontend.kame.measure import measure_frame
-    from app.frontend.kame.selfcheck import run_checks
+    from app.frontend.kame.engine.measure import measure_frame
+    from app.frontend.kame.engine.selfcheck import run_checks
 
     bench = FrameBench()
     if check:

@@ -96,7 +96,7 @@ class _NoFrontEnd:
     name = "none"
     frame_samples = FRAME_SAMPLES
     hears_oracle = True
-    needs = ""
+    loading = ""
     voice: Voice | None = None
     speaking = busy = idle = thinks_along = False
 

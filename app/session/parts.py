@@ -11,7 +11,7 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from app.audio.io.base import AudioSink, AudioSource, DuplexAudio
 from app.backend.base import Backend, Usage
@@ -144,6 +144,9 @@ class LatestTask:
             await work()
 
 
+PROGRESS_SECONDS = 0.2
+"""How often a front-end is asked how far its loading has come."""
+
 _Part = FrontEnd | Transcriber | Voice | AudioSource | AudioSink
 
 
@@ -269,6 +272,8 @@ class Loader:
                 *(((self._open_devices(devices_open), "devices"),) if self._early else ()),
             )
         ]
+        voice = loading[0]
+        loading.append(asyncio.create_task(self._watch(voice, report), name="progress"))
         try:
             loaded = await asyncio.gather(*loading, return_exceptions=True)
         except asyncio.CancelledError:  # these tasks have been cancelled too, and close what they have opened
@@ -278,6 +283,15 @@ class Loader:
             if isinstance(result, BaseException):
                 raise result
         gc.freeze()  # a full collection over the models' objects would stop every thread for 0.2 s
+
+    async def _watch(self, voice: asyncio.Task[None], report: Callable[[], object]) -> None:
+        """Calls `report` whenever the front-end, which `voice` loads, says something new about that."""
+        said = self._parts.frontend.loading
+        while not voice.done():
+            await asyncio.wait([voice], timeout=PROGRESS_SECONDS)
+            if (now := self._parts.frontend.loading) != said:
+                said = now
+                report()
 
     async def _prepare(self) -> None:
         if self._parts.prepare is not None:
@@ -300,11 +314,21 @@ class Loader:
         self._stack.push(part.__exit__)
 
 
+@runtime_checkable
+class Cancellable(Protocol):
+    """A part that takes so long to load that a cancelled load must end early."""
+
+    def cancel(self) -> None:
+        """Makes entering it on another thread end soon."""
+        ...
+
+
 async def enter(part: _Part, *, simulated: bool = False) -> None:
-    """Enters a part on a thread. If this is cancelled, the part is exited as soon as it has loaded. `simulated`:
-    without a thread.
+    """Enters a part on a thread. If this is cancelled, so is the loading, and the part is exited if it has loaded.
+    `simulated`: without a thread.
     """
     if simulated:
         part.__enter__()
         return
-    await acquire(part.__enter__, lambda entered: part.__exit__(None, None, None))
+    cancel = part.cancel if isinstance(part, Cancellable) else None
+    await acquire(part.__enter__, lambda entered: part.__exit__(None, None, None), cancel)

@@ -160,8 +160,8 @@ class Session:
 
     def _report_progress(self) -> None:
         waiting = self._loader.waiting
-        needs = self.parts.frontend.needs if "voice" in waiting else ""
-        self.parts.progress(Progress(waiting, needs, self if self._early is not None else None))
+        note = self.parts.frontend.loading if "voice" in waiting else ""
+        self.parts.progress(Progress(waiting, note, self if self._early is not None else None))
 
     async def __aexit__(self, *exc: object) -> None:
         await self.stop()

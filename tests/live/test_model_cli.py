@@ -70,7 +70,7 @@ def test_doctor_names_commands_that_work(
     monkeypatch.setattr(doctor, "embedded_speed", lambda: (True, "hears and says everything at once"))
     monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(device=str))
     card = SimpleNamespace(copy_bandwidth=lambda device: 1e12)
-    monkeypatch.setitem(sys.modules, "app.frontend.kame.measure", card)
+    monkeypatch.setitem(sys.modules, "app.frontend.kame.engine.measure", card)
     code, document = run(capsys, "doctor")
     assert code == (0 if document["ok"] else 2) and {finding["about"] for finding in document["findings"]} >= ABOUT
     assert "“/opt/kame/bin/kame-desktop models get kame”" in document["advice"]

@@ -18,11 +18,13 @@ from app.conversation import events as e
 from app.conversation.frame import Frame
 from app.frontend.base import FrontEndError, SetDials
 from app.frontend.cascade import CascadeFrontEnd
-from app.frontend.kame.checkpoint import Loaded, load
-from app.frontend.kame.frontend import KameFrontEnd, KameSettings
+from app.frontend.kame.engine.checkpoint import Loaded, load
+from app.frontend.kame.frontend import KameFrontEnd
+from app.frontend.kame.stream_engine import EngineError
 from app.models.layout import read_layout
 from app.session.control import ModelChoice
 from app.session.session import Session
+from tests.support.engines import InProcess
 from tests.support.scripted import ScriptedTurn, ScriptedVoice
 from tests.support.sounds import question, write
 from tests.support.talks import Talk, simulate
@@ -64,7 +66,7 @@ class Listening(KameFrontEnd):
             loaded.lm.text_linear.register_forward_hook(self._say_what_it_hears)
             return loaded
 
-        super().__init__(models, KameSettings(name), dials)
+        super().__init__(InProcess(models, sampling={}), name, dials)
         self.tokens: list[int] = []
 
     def _note(self, _module: object, args: tuple[torch.Tensor, ...]) -> None:
@@ -283,7 +285,7 @@ class _OutOfMemory(Listening):
             assert self._stream is not None
 
             def fail(*_: object) -> None:
-                raise torch.OutOfMemoryError("CUDA out of memory")
+                raise EngineError("memory", "CUDA out of memory")
 
             self._stream.engine._frame = fail  # type: ignore[assignment]
         return super().step(frame, inputs)
@@ -310,12 +312,12 @@ def test_out_of_memory_in_mid_conversation_continues_with_another_voice(folder: 
 
 def test_out_of_memory_while_loading_continues_with_another_voice(folder: Path) -> None:
     def models() -> Loaded:
-        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 15 GiB")
+        raise EngineError("memory", "CUDA out of memory. Tried to allocate 15 GiB")
 
     talk = simulate(
         QUESTION,
         lambda _: answer("Paris."),
-        frontend=KameFrontEnd(models),
+        frontend=KameFrontEnd(InProcess(models)),
         fallback=lambda: CascadeFrontEnd(ScriptedVoice()),
     )
     [failure] = talk.of(e.Failure)

@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from app.frontend.kame.random_weights import TINY_LM as LM
-from app.frontend.kame.random_weights import TINY_MIMI as MIMI
+from app.frontend.kame.engine.random_weights import TINY_LM as LM
+from app.frontend.kame.engine.random_weights import TINY_MIMI as MIMI
 
 SMALL_MIMI: dict[str, Any] = {
     **MIMI,
@@ -62,7 +62,7 @@ def make_checkpoint(
     from moshi.models.lm import LMModel
     from safetensors.torch import save_file
 
-    from app.frontend.kame.model import KameLM
+    from app.frontend.kame.engine.model import KameLM
 
     folder.mkdir(parents=True, exist_ok=True)
     arguments = {**LM, **(lm or {})}

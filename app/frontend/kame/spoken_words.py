@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
 from app.conversation.frame import FRAME_SAMPLES
 from app.conversation.speaking.spoken_answer import Said
 from app.frontend.base import AnswerTracker, Mark
+from app.models.catalogue import ModelError
 
 SPACE = "▁"
 """SentencePiece's mark for the space before a word."""
@@ -24,6 +26,16 @@ class Pieces(Protocol):
     def id_to_piece(self, id: int) -> str: ...
 
     def vocab_size(self) -> int: ...
+
+
+def read_pieces(path: Path) -> Any:
+    """Returns the text vocabulary in a SentencePiece file. Raises ModelError."""
+    import sentencepiece
+
+    try:
+        return sentencepiece.SentencePieceProcessor(model_proto=path.read_bytes())
+    except (RuntimeError, OSError) as error:
+        raise ModelError(f"{path.name} is damaged: it is no SentencePiece model. Download it again.") from error
 
 
 class InnerText:

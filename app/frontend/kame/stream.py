@@ -14,6 +14,7 @@ import numpy as np
 
 from app.conversation.frame import Frame, silence
 from app.conversation.speaking.revisions import OracleAsked, OracleDone, OracleWords
+from app.conversation.speaking.spoken_answer import Said
 from app.conversation.turns import tracker as floor
 from app.frontend.base import (
     ContextGauge,
@@ -25,9 +26,9 @@ from app.frontend.base import (
     SpeakingByItself,
     silenced,
 )
-from app.frontend.kame.oracle_feed import OracleFeed
+from app.frontend.kame.oracle_feed import OracleFeed, OracleQueue
 from app.frontend.kame.spoken_words import Pieces, SpokenWords
-from app.frontend.kame.stream_engine import Column, StreamEngine
+from app.frontend.kame.stream_engine import Column, EngineStep, StreamEngine
 
 ROLL_OVER_FROM = 0.8
 """Share of the context after which the next pause is used to start a fresh stream."""
@@ -69,38 +70,42 @@ class StreamMemory:
         """Returns how full the context is."""
         return ContextGauge(min(self._engine.steps, self._engine.context), self._engine.context)
 
-    def restart_if_due(self, *, pause: bool) -> None:
-        """Starts a fresh stream if the context is full, or if it is nearly full and there is a `pause`."""
+    def restart_if_due(self, *, pause: bool) -> bool:
+        """Starts a fresh stream if the context is full, or if it is nearly full and there is a `pause`. Returns
+        whether it did."""
         engine = self._engine
-        if self.priming or engine.steps < ROLL_OVER_FROM * engine.context or not (pause or engine.full):
-            return
-        waiting = [token for token in engine.oracle.rest if token != engine.tokens.start]
+        full = engine.steps >= engine.context
+        if self.priming or engine.steps < ROLL_OVER_FROM * engine.context or not (pause or full):
+            return False
         engine.restart_language_model()
-        if waiting:
-            engine.oracle.push(waiting, reset=True)
         self._primed = min(self._frames, len(self.columns), max(0, self._steps - 1) * LONGEST_PRIMING_FRAMES)
         self._to_replay = deque(list(self.columns)[len(self.columns) - self._primed :])
         self._new = 0
+        return True
 
     def skip_to_new(self) -> None:
         """Primes only with frames received since priming started, because a question is waiting for an answer."""
         while self._to_replay is not None and len(self._to_replay) > self._new:
             self._to_replay.popleft()
 
-    def prime(self, samples: np.ndarray) -> ContextGauge:
-        """Processes a frame of the user's audio during priming, and replays some columns into the fresh stream."""
+    def add(self, step: EngineStep) -> None:
+        """Adds the column of a step. If its frame was only encoded, the fresh stream has yet to be given it."""
+        self.columns.append(step.column)
+        if self._to_replay is not None and not step.spoken:
+            self._to_replay.append(step.column)
+            self._new += 1
+        elif not step.spoken:
+            self._engine.replay(step.column)
+
+    def prime(self) -> ContextGauge:
+        """Replays some columns into the fresh stream. Call it once for each frame while `priming`."""
         engine, columns = self._engine, self._to_replay
         assert columns is not None
-        padding = engine.tokens.padding
-        column = Column(padding, engine.silence, engine.encode(samples), padding)
-        columns.append(column)
-        self.columns.append(column)
-        self._new += 1
         for _ in range(max(1, self._steps)):
             if columns:
                 engine.replay(columns.popleft())
                 self._new = min(self._new, len(columns))
-        if columns:
+        if columns or engine.pending:
             return ContextGauge(engine.steps, engine.context)
         self._to_replay = None
         return ContextGauge(engine.steps, engine.context, True, self._primed)
@@ -158,13 +163,16 @@ class KameStream:
         self.engine = engine
         self.memory = memory
         self.words = SpokenWords(pieces, engine.tokens.silent)
-        self._oracle = OracleFeed(engine.oracle, pieces, enabled=hears_oracle)
+        tokens = engine.tokens
+        self._queue = OracleQueue(start=tokens.start, padding=tokens.padding, vocabulary=tokens.vocabulary)
+        self._oracle = OracleFeed(self._queue, pieces, enabled=hears_oracle)
         self._dials = dials
         self._delayed: deque[np.ndarray] = deque()
         self._user_holds = False
         self._silenced = False
         self._frames_since_floor = 1 << 30
         self._was_forced = False
+        self._stale = 0  # results to come of frames before the answer was stopped
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
         """Implements `FrontEnd.step`, but propagates torch's exceptions."""
@@ -172,27 +180,47 @@ class KameStream:
         faded = any(isinstance(item, floor.Silence) for item in inputs)  # the loudspeaker fades the audio out
         flush = faded or any(mark.what == "interrupted" for mark in marks)
         user_sound = self._delay(frame.samples)
-        self.memory.restart_if_due(pause=self._pausing)
+        if self.memory.restart_if_due(pause=self._pausing):
+            waiting = [token for token in self._queue.rest if token != self.engine.tokens.start]
+            self._queue.clear()
+            self._queue.push(waiting)
         if self.memory.priming:
-            gauge = self.memory.prime(user_sound)
-            self._frames_since_floor += 1
             self.words.idle_frames += 1
-            return FrontEndStep(silence(), (), tuple(marks), flush, context=gauge)
-        engine, forced = self.engine, self._forced
-        engine.force_silence() if forced else engine.release()
-        waiting = len(engine.oracle.rest)
-        result = engine.step(user_sound)
-        self.memory.columns.append(result.column)
+            samples, said, changes = self._follow(self.engine.encode(user_sound), forced=True, faded=faded)
+            gauge, position, late = self.memory.prime(), None, False
+        else:
+            forced, waiting = self._forced, self._queue.rest
+            results = self.engine.step(user_sound, self._queue.take(), silent=forced)
+            late = not results
+            samples, said, changes = self._follow(results, forced=forced, faded=faded)
+            gauge, position = self.memory.gauge(), None
+            if waiting:
+                self.words.idle_frames = 0
+                position = OraclePosition(self._oracle.revision, self._queue.taken, len(self._queue.rest))
         self._frames_since_floor += 1
-        samples = self._mute(result.samples, forced, faded=faded)
-        oracle = self._oracle
-        said, changes = self.words.follow(result.column.text, samples, oracle.asked_turn, oracle.revision)
-        position = None
-        if waiting:
-            self.words.idle_frames = 0
-            position = OraclePosition(oracle.revision, engine.oracle.taken, len(engine.oracle.rest))
         marks += changes
-        return FrontEndStep(samples, tuple(said), tuple(marks), flush, oracle=position, context=self.memory.gauge())
+        return FrontEndStep(samples, tuple(said), tuple(marks), flush, oracle=position, context=gauge, late=late)
+
+    def _follow(
+        self, results: Sequence[EngineStep], *, forced: bool, faded: bool
+    ) -> tuple[np.ndarray, list[Said], list[Mark]]:
+        """Follows what the engine has done; returns the audio of this frame, its words and its marks."""
+        said, marks = list[Said](), list[Mark]()
+        sounds = [self._mute(result.samples, forced, faded=faded) for result in results]
+        for result, sound in zip(results, sounds, strict=True):
+            self.memory.add(result)
+            stale, self._stale = self._stale > 0, max(0, self._stale - 1)
+            if result.spoken:
+                token = self.engine.tokens.padding if stale else result.column.text
+                words, changes = self.words.follow(token, sound, self._oracle.asked_turn, self._oracle.revision)
+                said += words
+                marks += changes
+        return sounds[-1] if sounds else self._mute(silence(), forced, faded=faded), said, marks
+
+    def _stop(self) -> list[Mark]:
+        """Stops the answer: frames that the engine hasn't returned yet are no part of another one."""
+        self._stale = self.engine.pending
+        return self.words.stop()
 
     def _receive(self, item: FrontEndInput) -> list[Mark]:
         """Handles one input. Returns the mark for an interruption, if the input caused one."""
@@ -216,17 +244,17 @@ class KameStream:
             case floor.Interrupt(user_speaks):
                 self._oracle.void(self.words.floor_turn)
                 self._user_holds = user_speaks
-                marks = self.words.stop()
+                marks = self._stop()
                 self._silenced = (self._silenced or bool(marks)) and user_speaks
                 self._oracle.release_held()
                 return marks
             case floor.Silence():
                 self._oracle.void(self.words.floor_turn)
                 self._silenced = True
-                return self.words.stop()
+                return self._stop()
             case floor.Yield():
                 self._user_holds = True
-                marks = self.words.stop()
+                marks = self._stop()
                 self._silenced = self._silenced or bool(marks)
                 self._oracle.release_held()
                 return marks
@@ -237,7 +265,7 @@ class KameStream:
         """Whether both sides are silent and the oracle queue is empty."""
         words = self.words
         spoken = words.answering is not None or words.wordless_frames < PAUSE_FRAMES
-        return not (spoken or self._user_holds or self.engine.oracle.rest)
+        return not (spoken or self._user_holds or self._queue.rest)
 
     def _delay(self, samples: np.ndarray) -> np.ndarray:
         """Returns the user's frame from `lead` frames ago. Shortening the lead skips frames."""

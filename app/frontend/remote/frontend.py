@@ -76,7 +76,7 @@ class RemoteFrontEnd(SpeakingByItself):
 
     name = "remote"
     hears_oracle = False
-    needs = ""
+    loading = ""
 
     def __init__(self, url: str, key: str = "") -> None:
         self.address = read_address(url)

@@ -151,7 +151,7 @@ def _tokens(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
     from app.research.corpus.make import SHARDS, make_tokens
 
     require_torch()
-    from app.frontend.kame.checkpoint import load
+    from app.frontend.kame.engine.checkpoint import load
     from app.models.layout import read_layout
     from app.research.corpus.tokens import Tokeniser
 

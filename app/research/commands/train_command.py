@@ -49,7 +49,7 @@ def _init(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _nano(args: argparse.Namespace, terminal: Terminal) -> int:
-    from app.frontend.kame.checkpoint import load
+    from app.frontend.kame.engine.checkpoint import load
     from app.models.layout import CONFIG_NAME, read_layout
     from app.models.locations import model_path
     from app.research.training.nano.corpus import Sizes, make_corpora, read_texts

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS
-from app.frontend.kame.checkpoint import Loaded
+from app.frontend.kame.engine.checkpoint import Loaded
 from app.models.catalogue import ModelError
 from app.platform.files import write_json
 from app.research.corpus.dialogue import Dialogue, TimedWord, Vocabulary, oracle_row, text_row

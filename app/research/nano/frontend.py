@@ -21,7 +21,6 @@ from tokenizers.pre_tokenizers import Metaspace
 
 from app.conversation.frame import Frame
 from app.frontend.base import FrontEndError, FrontEndInput, FrontEndStep, SetDials
-from app.frontend.kame.oracle_feed import OracleQueue
 from app.frontend.kame.spoken_words import SPACE
 from app.frontend.kame.stream import KameStream, StreamFrontEnd, StreamMemory
 from app.frontend.kame.stream_engine import Column, EngineStep, TextTokens
@@ -51,47 +50,33 @@ class NanoEngine:
         self._model, self._hearing, self._voice = model, hearing, voice
         self._sampling = sampling or Sampling()
         self._random = np.random.default_rng(seed)
-        self._silenced = False
         self.silence = voice.silence
         self.context = model.context
-        self.tokens = TextTokens(model.padding, model.start, frozenset({model.padding, model.end_padding}))
-        self.oracle = OracleQueue(start=model.start, padding=model.padding, vocabulary=model.text_card)
+        silent = frozenset({model.padding, model.end_padding})
+        self.tokens = TextTokens(model.padding, model.start, model.text_card, silent)
+        self.pending = 0
+        """Always 0, since each call returns the result of its frame."""
 
     @property
     def steps(self) -> int:
         """Number of frames in the cache, until it is full."""
         return self._model.steps
 
-    @property
-    def full(self) -> bool:
-        """Whether the cache has reached the length of the attention context."""
-        return self._model.steps >= self.context
-
     def restart(self) -> None:
         """Starts a fresh stream."""
         self.restart_language_model()
         self._hearing.restart()
         self._voice.restart()
-        self._silenced = False
 
     def restart_language_model(self) -> None:
         """Starts a fresh stream of the language model without restarting the encoder and the voice."""
         self._model.restart()
-        self.oracle.clear()
 
-    def force_silence(self) -> None:
-        """Forces the model to output silence until `release`."""
-        self._silenced = True
-
-    def release(self) -> None:
-        """Lets the model choose its own tokens again."""
-        self._silenced = False
-
-    def step(self, samples: np.ndarray) -> EngineStep:
+    def step(self, samples: np.ndarray, oracle: int, *, silent: bool = False) -> tuple[EngineStep, ...]:
         """Processes one frame. `samples`: float32 `[1920]`, 24 kHz."""
-        user, oracle = self._hearing.encode(samples), self.oracle.take()
+        user = self._hearing.encode(samples)
         logits, out = self._model.step(user, oracle)
-        if self._silenced:
+        if silent:
             text, own = self.tokens.padding, self.silence
         else:
             sampling = self._sampling
@@ -100,11 +85,13 @@ class NanoEngine:
                 self._model.codes(text, out, lambda of_code: self._draw(of_code, sampling.temp, sampling.top_k))
             )
         self._model.say(text, own)
-        return EngineStep(self._voice.decode(own), Column(text, own, user, oracle))
+        return (EngineStep(self._voice.decode(own), Column(text, own, user, oracle)),)
 
-    def encode(self, samples: np.ndarray) -> tuple[int, ...]:
-        """Encodes a frame into the user's codes, without stepping the language model."""
-        return self._hearing.encode(samples)
+    def encode(self, samples: np.ndarray) -> tuple[EngineStep, ...]:
+        """Encodes a frame without stepping the language model."""
+        padding = self.tokens.padding
+        column = Column(padding, self.silence, self._hearing.encode(samples), padding)
+        return (EngineStep(np.zeros_like(samples), column, spoken=False),)
 
     def replay(self, column: Column) -> None:
         """Steps the language model with known tokens, as if they had just been spoken and received."""
@@ -207,7 +194,7 @@ class NanoFrontEnd(StreamFrontEnd):
 
     name = "nano"
     hears_oracle = True
-    needs = ""
+    loading = ""
 
     def __init__(self, folder: Path, voice: Path, dials: SetDials | None = None) -> None:
         super().__init__()

@@ -13,9 +13,9 @@ from moshi.models.lm import LMGen
 from moshi.modules.lora import replace_all_linear_with_lora
 from safetensors.torch import load_file, save_file
 
-from app.frontend.kame.checkpoint import Loaded, build_lm, load
-from app.frontend.kame.generator import KameGen
-from app.frontend.kame.model import KameLM
+from app.frontend.kame.engine.checkpoint import Loaded, build_lm, load
+from app.frontend.kame.engine.generator import KameGen
+from app.frontend.kame.engine.model import KameLM
 from app.models.catalogue import ModelError
 from app.models.fit import shape_of
 from app.models.layout import read_layout

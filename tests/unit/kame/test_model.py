@@ -11,8 +11,9 @@ import torch
 from moshi.models.lm import LMGen, LMModel
 from moshi.modules.transformer import StreamingMultiheadAttention
 
-from app.frontend.kame.generator import KameGen
-from app.frontend.kame.model import KameLM, neutral_oracle
+from app.frontend.kame.engine.generator import KameGen
+from app.frontend.kame.engine.model import KameLM, neutral_oracle
+from app.frontend.kame.oracle_feed import OracleQueue
 from app.frontend.kame.spoken_words import InnerText
 from tests.support.tables import cases
 from tests.support.tiny_kame import pieces_model
@@ -79,13 +80,13 @@ def logits_of(gen: LMGen) -> Iterator[list[torch.Tensor]]:
 
 
 def run(gen: LMGen, user: torch.Tensor, before: Any = None) -> list[torch.Tensor | None]:
-    """Steps along `user` [B, K, T]; `before(step)` is called before each."""
+    """Steps along `user` [B, K, T]; `before(step)` is called before each and may return an oracle token."""
     out = []
     for step in range(user.shape[2]):
-        if before is not None:
-            before(step)
+        token = before(step) if before is not None else None
         torch.manual_seed(1000 + step)
-        result = gen.step(user[:, :, step : step + 1])
+        codes = user[:, :, step : step + 1]
+        result = gen.step(codes) if token is None else gen.step_with(codes, torch.full((1, 1, 1), token))
         out.append(None if result is None else result.clone())
     return out
 
@@ -128,24 +129,27 @@ def test_each_step_takes_one_token_in_order(dtype: torch.dtype, guidance: dict[s
     script = [PAD, PAD, START, 5, 6, 7, PAD, 8, 9, START, 10, START, 11, 12, 13, 14, PAD, PAD, START, 20, PAD]
     user = torch.randint(0, 32, (2, 3, len(script)))
 
-    def before(step: int) -> None:
+    queue = OracleQueue(start=START, padding=PAD, vocabulary=48)
+
+    def before(step: int) -> int:
         match step:
             case 2:
-                ours.oracle.push([5, 6, 7], reset=True)
+                queue.push([5, 6, 7], reset=True)
             case 7:
-                ours.oracle.push([8], reset=False)
-                ours.oracle.push([9], reset=False)
+                queue.push([8], reset=False)
+                queue.push([9], reset=False)
             case 9:
-                ours.oracle.push([10, 30, 31, 32], reset=True)
+                queue.push([10, 30, 31, 32], reset=True)
             case 11:
-                ours.oracle.push([11, 12], reset=True)
+                queue.push([11, 12], reset=True)
             case 13:
-                ours.oracle.push([], reset=False)
-                ours.oracle.push([13, 14, 15], reset=False)
+                queue.push([], reset=False)
+                queue.push([13, 14, 15], reset=False)
             case 16:
-                ours.oracle.clear()
+                queue.clear()
             case 18:
-                ours.oracle.push([20], reset=False)  # the first after a clear begins a new one
+                queue.push([20], reset=False)  # the first after a clear begins a new one
+        return queue.take()
 
     def follow(step: int) -> None:
         joined.tokens = torch.full((4 if guidance else 2, 1), script[step])
@@ -158,12 +162,11 @@ def test_each_step_takes_one_token_in_order(dtype: torch.dtype, guidance: dict[s
 
 
 def test_a_token_outside_of_the_vocabulary_is_refused_whole() -> None:
-    gen = KameGen(make(), use_sampling=False)
-    with gen.streaming(1):
-        for wrong in ([5, 49], [-1]):
-            with pytest.raises(ValueError, match="not in the vocabulary"):
-                gen.oracle.push(wrong, reset=True)
-        assert gen.oracle.rest == []
+    queue = OracleQueue(start=START, padding=PAD, vocabulary=48)
+    for wrong in ([5, 49], [-1]):
+        with pytest.raises(ValueError, match="not in the vocabulary"):
+            queue.push(wrong, reset=True)
+    assert queue.rest == []
 
 
 @pytest.mark.parametrize("dtype", PRECISIONS)

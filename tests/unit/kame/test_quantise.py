@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from app.frontend.kame import quantise as q
-from app.frontend.kame.generator import KameGen
+from app.frontend.kame.engine import quantise as q
+from app.frontend.kame.engine.generator import KameGen
 from tests.unit.kame.test_model import make
 
 pytestmark = pytest.mark.slow

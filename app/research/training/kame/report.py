@@ -20,7 +20,7 @@ import torch
 from safetensors.torch import save_file
 
 from app.diagnostics.tables import progress_bar
-from app.frontend.kame.model import KameLM
+from app.frontend.kame.engine.model import KameLM
 from app.models.catalogue import ModelError
 from app.models.layout import CONFIG_NAME, LM_NAME, SCALE, CheckpointFiles, read_layout
 from app.research.corpus.tokens import Corpus

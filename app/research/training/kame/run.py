@@ -23,8 +23,8 @@ from moshi.modules.lora import LoRALinear, replace_all_linear_with_lora, replace
 from torch import distributed, nn
 from torch.nn import functional as F
 
-from app.frontend.kame.checkpoint import build_lm, load
-from app.frontend.kame.model import KameLM
+from app.frontend.kame.engine.checkpoint import build_lm, load
+from app.frontend.kame.engine.model import KameLM
 from app.models.catalogue import ModelError
 from app.models.layout import CheckpointFiles, read_layout
 from app.platform.files import write_json

@@ -37,7 +37,7 @@ from torch.distributed.checkpoint.state_dict import (
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import DTensor
 
-from app.frontend.kame.model import KameLM
+from app.frontend.kame.engine.model import KameLM
 from app.models.catalogue import ModelError
 from app.research.corpus.tokens import Corpus
 from app.research.results import unreadable

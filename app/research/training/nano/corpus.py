@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from app.frontend.kame import spoken_words
-from app.frontend.kame.checkpoint import Loaded
+from app.frontend.kame.engine.checkpoint import Loaded
 from app.frontend.kame.spoken_words import SPACE
 from app.models.catalogue import ModelError
 from app.platform.installation import resource

@@ -18,8 +18,8 @@ import sentencepiece
 import torch
 from safetensors.torch import save_file
 
-from app.frontend.kame.checkpoint import build_lm
-from app.frontend.kame.random_weights import TINY_LM
+from app.frontend.kame.engine.checkpoint import build_lm
+from app.frontend.kame.engine.random_weights import TINY_LM
 from app.models.layout import CONFIG_NAME, LM_NAME
 from app.research.nano.latents import LatentVoice
 from app.research.nano.voice_codec import (

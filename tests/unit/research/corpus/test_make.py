@@ -148,7 +148,7 @@ def test_speech_in_a_language_that_nothing_here_recognises_is_refused(
 
 
 async def test_tokens_come_out_in_shards_whose_text_is_what_was_said(tmp_path: Path) -> None:
-    from app.frontend.kame.checkpoint import load
+    from app.frontend.kame.engine.checkpoint import load
     from app.models.layout import read_layout
     from app.research.corpus.tokens import Tokeniser, open_corpus
 

@@ -11,8 +11,9 @@ import pytest
 import torch
 
 from app.cli.parser import main
-from app.frontend.kame.checkpoint import build_lm, load
-from app.frontend.kame.generator import KameGen
+from app.frontend.kame.engine.checkpoint import build_lm, load
+from app.frontend.kame.engine.generator import KameGen
+from app.frontend.kame.oracle_feed import OracleQueue
 from app.models.catalogue import ModelError
 from app.models.layout import read_layout
 from app.research.corpus.tokens import Corpus, Layout, open_corpus
@@ -161,11 +162,14 @@ def test_a_session_gives_the_logits_that_were_trained() -> None:
         on_text_hook=choose,
         on_audio_hook=speak,
     )
+    padding, start = lm.text_padding_token_id, lm.text_initial_token_id
+    queue = OracleQueue(start=start, padding=padding, vocabulary=lm.text_card)
     with generator.streaming(1):
         for step in range(30):
             if step == 7:  # what a column was trained with, a session gives in the step after it
-                generator.oracle.push(tokens[0, -1, 7:20].tolist(), reset=True)
-            generator.step(tokens[:, 9:17, max(0, step - 1)][..., None])
+                queue.push(tokens[0, -1, 7:20].tolist(), reset=True)
+            codes = tokens[:, 9:17, max(0, step - 1)][..., None]
+            generator.step_with(codes, torch.full((1, 1, 1), queue.take()))
     assert (torch.stack(seen) - trained[0, 0]).abs().max() < 1e-4
 
 

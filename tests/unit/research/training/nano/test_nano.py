@@ -11,8 +11,8 @@ import pytest
 import sentencepiece
 import torch
 
-from app.frontend.kame.checkpoint import build_lm
-from app.frontend.kame.engine import Engine
+from app.frontend.kame.engine.checkpoint import build_lm
+from app.frontend.kame.engine.engine import Engine
 from app.research.corpus.dialogue import TimedRevision, TimedWord, Vocabulary, oracle_row
 from app.research.nano.voice_codec import VoiceCodec, VoiceCodecShape
 from app.research.training.nano.answers import CORRECTIONS, LENGTH, AnswerPlan, SpeechBank

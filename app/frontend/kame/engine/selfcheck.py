@@ -12,14 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from moshi.models.lm import LMGen, LMModel
-from moshi.utils.compile import no_cuda_graph
 
 from app.conversation.frame import FRAME_SAMPLES
-from app.frontend.kame.engine import Engine
-from app.frontend.kame.generator import KameGen
-from app.frontend.kame.model import KameLM, neutral_oracle
-from app.frontend.kame.quantise import QuantisedMatrix, kernels
-from app.frontend.kame.random_weights import TINY_LM, random_mimi, random_models
+from app.frontend.kame.engine.engine import Engine
+from app.frontend.kame.engine.generator import KameGen
+from app.frontend.kame.engine.model import KameLM, neutral_oracle
+from app.frontend.kame.engine.quantise import QuantisedMatrix, kernels
+from app.frontend.kame.engine.random_weights import TINY_LM, random_mimi, random_models
 from app.frontend.kame.stream_engine import Column
 
 STEPS = 60
@@ -44,7 +43,6 @@ def run_checks(device_name: str = "auto", steps: int = STEPS) -> list[Check]:
         name = str(dtype).removeprefix("torch.")
         checks += [
             _moshi(device, dtype, name, steps),
-            _oracle(device, dtype, name, steps),
             _short(device, dtype, name, steps),
         ]
     checks += [_engine(device, steps), *_kernels(device)]
@@ -63,21 +61,6 @@ def _moshi(device: torch.device, dtype: torch.dtype, name: str, steps: int) -> C
     stock.load_state_dict({k: v for k, v in ours.state_dict().items() if not k.startswith("oracle_emb.")})
     same = _tokens(KameGen(ours, use_sampling=False), steps) == _tokens(LMGen(stock, use_sampling=False), steps)
     return Check(f"Moshi's own generator and ours, {name}", same, f"{steps} steps")
-
-
-def _oracle(device: torch.device, dtype: torch.dtype, name: str, steps: int) -> Check:
-    model = _model(device, dtype)
-
-    def push(step: int, gen: KameGen) -> None:
-        if step in (5, steps // 2):
-            gen.oracle.push(list(range(4, 24)), reset=True)
-
-    graphed = _tokens(KameGen(model, use_sampling=False), steps, push)
-    with no_cuda_graph():
-        plain = _tokens(KameGen(model, use_sampling=False), steps, push)
-    without = _tokens(KameGen(model, use_sampling=False), steps)
-    detail = f"{steps} steps" if device.type == "cuda" else f"{steps} steps; a processor has no graphs"
-    return Check(f"an oracle with graphs and without, {name}", graphed == plain != without, detail)
 
 
 def _short(device: torch.device, dtype: torch.dtype, name: str, steps: int) -> Check:
@@ -114,11 +97,7 @@ def _engine(device: torch.device, steps: int) -> Check:
     for graphs in (True, False):
         models = random_models("tiny", "bf16", device)
         mimi = random_mimi("tiny", device, 8)
-        if graphs:
-            seen.append(_frames(Engine(models.lm, mimi, sampling={"use_sampling": False}), steps))
-        else:
-            with no_cuda_graph():
-                seen.append(_frames(Engine(models.lm, mimi, sampling={"use_sampling": False}), steps))
+        seen.append(_frames(Engine(models.lm, mimi, sampling={"use_sampling": False}, graphs=graphs), steps))
     same_tokens = [c for _, c in seen[0]] == [c for _, c in seen[1]]
     far = max(float(np.abs(a - b).max()) for (a, _), (b, _) in zip(*seen, strict=True))
     return Check("whole frames with graphs and without", same_tokens and far < 1e-4, f"samples differ by {far:.1e}")
@@ -128,18 +107,15 @@ def _frames(engine: Engine, steps: int) -> list[tuple[np.ndarray, Column]]:
     samples = np.random.default_rng(0).normal(0, 0.1, (steps, FRAME_SAMPLES)).astype(np.float32)
     out: list[tuple[np.ndarray, Column]] = []
     with engine:
+        padding = engine.tokens.padding
         for index in range(steps):
-            if index == steps // 6:
-                engine.gen.oracle.push(list(range(5, 15)), reset=True)
-            if index == steps // 3:
-                engine.force_silence()
-            if index == steps // 2:
-                engine.release()
             if index == 2 * steps // 3:
                 engine.restart_language_model()
                 for _, column in out[-5:]:
                     engine.replay(column)
-            result = engine.step(samples[index])
+            oracle = 5 + index - steps // 6 if steps // 6 <= index < steps // 6 + 10 else padding
+            silent = steps // 3 <= index < steps // 2
+            [result] = engine.step(samples[index], oracle, silent=silent)
             out.append((result.samples, result.column))
     return out
 

@@ -13,8 +13,8 @@ from moshi.models import loaders
 from moshi.models.compression import MimiModel
 from torch import nn
 
-from app.frontend.kame.checkpoint import Loaded, build_lm
-from app.frontend.kame.quantise import Precision, quantise
+from app.frontend.kame.engine.checkpoint import Loaded, build_lm
+from app.frontend.kame.engine.quantise import Precision, quantise
 
 TINY_LM: dict[str, Any] = {
     "dim": 128,

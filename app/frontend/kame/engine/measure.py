@@ -15,16 +15,15 @@ from typing import Any
 import numpy as np
 import torch
 from moshi.modules.transformer import StreamingTransformer
-from moshi.utils.compile import CUDAGraphed
 from torch import nn
 
 from app.conversation.frame import FRAME_SAMPLES
 from app.frontend.base import FrontEndError
-from app.frontend.kame.checkpoint import Loaded
-from app.frontend.kame.engine import Engine
-from app.frontend.kame.model import KameLM
-from app.frontend.kame.quantise import Precision, kernels
-from app.frontend.kame.random_weights import TINY_LM, Size, random_models
+from app.frontend.kame.engine.checkpoint import Loaded
+from app.frontend.kame.engine.engine import Engine
+from app.frontend.kame.engine.model import KameLM
+from app.frontend.kame.engine.quantise import Precision, kernels
+from app.frontend.kame.engine.random_weights import TINY_LM, Size, random_models
 from app.models.fit import judge, shape_of
 from app.platform.supervision import CARD
 
@@ -152,10 +151,8 @@ def _time_whole(engine: Engine, frames: int) -> Times:
     taken = []
     filled = engine.steps
     for index in range(WARM_FRAMES + frames):
-        if index % 4 == 0:
-            engine.gen.oracle.push([5, 6], reset=index % 40 == 0)
         started = time.perf_counter()
-        engine.step(samples[index % 16])
+        engine.step(samples[index % 16], 5 + index % 2)
         if index >= WARM_FRAMES:
             taken.append(time.perf_counter() - started)
         if engine.steps >= engine.context > filled:
@@ -183,7 +180,8 @@ def _time_parts(engine: Engine, frames: int) -> dict[str, Times]:
     }
     out = {}
     for name, function in work.items():
-        out[name] = _time_on_card(engine, function, frames) if device.type == "cuda" else _time_here(function, frames)
+        on_card = device.type == "cuda"
+        out[name] = _time_on_card(engine, name, function, frames) if on_card else _time_here(function, frames)
     out["copies"] = _time_copies(engine, frames)
     return out
 
@@ -199,14 +197,13 @@ def _time_here(function: Callable[[], Any], frames: int) -> Times:
     return Times.of(taken)
 
 
-def _time_on_card(engine: Engine, function: Callable[[], Any], frames: int) -> Times:
-    graph = CUDAGraphed(engine.graphs.in_place(function))
+def _time_on_card(engine: Engine, name: str, function: Callable[[], Any], frames: int) -> Times:
     taken = []
     with torch.no_grad():
         for index in range(5 + frames):
             started, over = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
             started.record()
-            graph()
+            engine.graphs.run(f"bench {name}", 0, function)
             over.record()
             over.synchronize()
             if index >= 5:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import sentencepiece
 import torch
 from moshi.models import loaders
 from moshi.models.compression import MimiModel
@@ -22,8 +22,9 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from app.frontend import OTHER_CODECS
-from app.frontend.kame.model import KameLM, neutral_oracle
-from app.frontend.kame.quantise import Precision, quantise
+from app.frontend.kame.engine.model import KameLM, neutral_oracle
+from app.frontend.kame.engine.quantise import Precision, quantise
+from app.frontend.kame.spoken_words import read_pieces
 from app.models.catalogue import ModelError
 from app.models.layout import SCALE, CheckpointFiles, Tensor, read_header
 
@@ -47,7 +48,7 @@ class Loaded:
 
     lm: KameLM
     mimi: MimiModel
-    pieces: sentencepiece.SentencePieceProcessor
+    pieces: Any
     learnt_oracle: bool
     generation: dict[str, Any] = field(default_factory=dict)
 
@@ -59,6 +60,7 @@ def load(
     dtype: torch.dtype = torch.bfloat16,
     precision: Precision = "bf16",
     context: int | None = None,
+    report: Callable[[int, int], object] = lambda done, total: None,
 ) -> Loaded:
     """Loads a checkpoint.
 
@@ -66,12 +68,13 @@ def load(
         dtype: type of the language model; Mimi stays float32.
         precision: int8 and int4 quantise the language model's matrices.
         context: how many frames attention reaches back, if fewer than the model's default.
+        report: called with the bytes that are loaded, and with their total.
 
     Raises:
         ModelError: a file or tensor is missing, damaged or doesn't match; the message names it.
     """
     device = torch.device(device)
-    pieces = _load_pieces(files.tokenizer)
+    pieces = read_pieces(files.tokenizer)
     lm, learnt = _load_lm(files, device, dtype, precision, context)
     if pieces.vocab_size() > lm.text_card:
         raise ModelError(
@@ -199,13 +202,6 @@ def _load_mimi(files: CheckpointFiles, device: torch.device, codebooks: int) -> 
     mimi.load_state_dict(load_file(files.mimi, device="cpu"))
     mimi.requires_grad_(False)
     return mimi.to(device).eval()
-
-
-def _load_pieces(path: Path) -> sentencepiece.SentencePieceProcessor:
-    try:
-        return sentencepiece.SentencePieceProcessor(model_proto=path.read_bytes())
-    except (RuntimeError, OSError) as error:
-        raise ModelError(f"{path.name} is damaged: it is no SentencePiece model. Download it again.") from error
 
 
 def _cast(name: str, value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:

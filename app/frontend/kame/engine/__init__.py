@@ -1,0 +1,10 @@
+"""The engine of KAME and Moshi: the models, and the process that steps them on a graphics card. Only here, and in
+`app.research`, is torch imported.
+
+Suggested reading order:
+
+- `engine.py`: runs a frame through Mimi, the language model and Mimi again. `graphs.py`: as CUDA graphs.
+- `generator.py`, `model.py`: the `moshi` package, extended with the oracle and shorter attention.
+- `checkpoint.py`: loads models from files. `quantise.py`, `kernels.cu`: int8 and int4.
+- `measure.py`, `selfcheck.py`, `random_weights.py`: benchmarks and self-checks.
+"""

@@ -1,0 +1,58 @@
+"""Decides how a model runs on this machine: device, precision and context. In the process that is going to load it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from app.frontend.kame.engine.quantise import kernels
+from app.frontend.kame.messages import LoadRequest
+from app.frontend.kame.stream_engine import EngineError
+from app.models.fit import Plan, Precision, judge, shape_of
+from app.models.layout import CheckpointFiles
+
+
+@dataclass(frozen=True, slots=True)
+class EnginePlan:
+    """How to run the model. `context`: in frames, None for the model's own; `sentence`: the memory that it needs."""
+
+    device: str
+    precision: Precision
+    context: int | None
+    sentence: str = ""
+
+
+def make_plan(request: LoadRequest, files: CheckpointFiles) -> EnginePlan:
+    """Chooses what fits the memory that is free now, and limits this process to it.
+
+    Raises EngineError (`refused`): there is no card, not enough memory, or no way to run that precision.
+    """
+    precision: Precision = "bf16" if request.precision == "auto" else request.precision  # type: ignore[assignment]
+    context = request.context or None
+    if request.device == "cpu":
+        return EnginePlan("cpu", precision, context)
+    if not torch.cuda.is_available():
+        raise EngineError("refused", judge(None, "bf16", name=request.label).sentence)
+    free, total = torch.cuda.mem_get_info()
+    shape = shape_of(files.lm_config, context)
+    fit = judge(free, precision, context=context, shape=shape, name=request.label, reserved=request.reserved)
+    plan = fit.plan
+    if plan is None and request.precision == "auto" and fit.offers:
+        plan = fit.offers[0]
+    if plan is None:
+        raise EngineError("refused", fit.sentence)
+    if plan.precision != "bf16" and plan.precision not in kernels():
+        raise EngineError(
+            "refused",
+            f"{plan.precision} isn't available on this card with this driver. Choose bf16 if it has 24 GB, or the "
+            "built-in voice; the log has the details.",
+        )
+    limit_memory(plan, total)
+    return EnginePlan("cuda", plan.precision, plan.context, fit.sentence)
+
+
+def limit_memory(plan: Plan, total: int) -> None:
+    """Limits this process to the memory of its plan. Without a limit, the Windows driver moves memory that doesn't fit
+    to the machine's own, and frames take seconds, where torch would have raised an error."""
+    torch.cuda.set_per_process_memory_fraction(min(1.0, plan.bytes / total))
