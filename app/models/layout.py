@@ -53,10 +53,11 @@ _BYTES = {
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A tensor in a safetensors file. `dtype`: in safetensors notation, such as `BF16`."""
+    """A tensor in a safetensors file. `dtype`: in safetensors notation, such as `BF16`; `start`: its first byte."""
 
     dtype: str
     shape: tuple[int, ...]
+    start: int
 
     @property
     def bytes(self) -> int:
@@ -155,8 +156,11 @@ def read_header(path: Path) -> dict[str, Tensor]:
         try:
             header = read_json(file.read(min(length, WEIGHTS_HEADER.bytes + 1)), WEIGHTS_HEADER)
             entries = {name: entry for name, entry in header.items() if name != "__metadata__"}
-            tensors = {name: Tensor(entry["dtype"], _numbers(entry["shape"])) for name, entry in entries.items()}
             places = {name: _numbers(entry["data_offsets"]) for name, entry in entries.items()}
+            tensors = {
+                name: Tensor(entry["dtype"], _numbers(entry["shape"]), 8 + length + places[name][0])
+                for name, entry in entries.items()
+            }
             end = max((place[1] for place in places.values()), default=0)
             wrong = [name for name, place in places.items() if tensors[name].bytes != place[1] - place[0]]
         except (ValueError, LookupError, TypeError, AttributeError) as error:

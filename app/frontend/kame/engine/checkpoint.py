@@ -17,26 +17,16 @@ from typing import Any
 import torch
 from moshi.models import loaders
 from moshi.models.compression import MimiModel
-from safetensors.torch import load_file
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from app.frontend import OTHER_CODECS
 from app.frontend.kame.engine.model import KameLM, neutral_oracle
-from app.frontend.kame.engine.quantise import Precision, quantise
+from app.frontend.kame.engine.quantise import Precision, quantisable
+from app.frontend.kame.engine.weights import TensorFile, places_in
 from app.frontend.kame.spoken_words import read_pieces
 from app.models.catalogue import ModelError
-from app.models.layout import SCALE, CheckpointFiles, Tensor, read_header
-
-
-def load_whole(path: Path, device: str = "cpu") -> dict[str, torch.Tensor]:
-    """Reads weights in the plain or the compact format, converting int8 matrices to float32."""
-    stored = load_file(path, device=device)
-    scales = {name: stored.pop(name) for name in list(stored) if name.endswith(SCALE)}
-    for name, scale in scales.items():
-        matrix = name.removesuffix(SCALE)
-        stored[matrix] = stored[matrix].float() * scale.float()[:, None]
-    return stored
+from app.models.layout import CheckpointFiles
 
 
 @dataclass(slots=True)
@@ -75,13 +65,20 @@ def load(
     """
     device = torch.device(device)
     pieces = read_pieces(files.tokenizer)
-    lm, learnt = _load_lm(files, device, dtype, precision, context)
+    total, done = sum(path.stat().st_size for path in files.all if path != files.tokenizer), 0
+
+    def read_bytes(count: int) -> None:
+        nonlocal done
+        done += count
+        report(done, total)
+
+    lm, learnt = _load_lm(files, device, dtype, precision, context, read_bytes)
     if pieces.vocab_size() > lm.text_card:
         raise ModelError(
             f"{files.tokenizer.name} has {pieces.vocab_size():,} pieces, but the model knows {lm.text_card:,}: they "
             "don't belong together. Download the weights again."
         )
-    mimi = _load_codec(files, device, lm.dep_q, lm.n_q - lm.dep_q)
+    mimi = _load_codec(files, device, lm.dep_q, lm.n_q - lm.dep_q, read_bytes)
     if mimi.cardinality != lm.card:
         raise ModelError(
             f"{files.mimi.name} has {mimi.cardinality} codes, but the model knows {lm.card}: they don't belong "
@@ -132,6 +129,7 @@ def _load_lm(
     dtype: torch.dtype,
     precision: Precision,
     context: int | None,
+    read_bytes: Callable[[int], object],
 ) -> tuple[KameLM, bool]:
     config = files.lm_config or {}
     if config.get("quantize"):
@@ -139,55 +137,82 @@ def _load_lm(
             f"{files.lm.name} is quantised already, in a form that the package moshi can't run in bf16. Use the "
             "bf16 weights; this app makes int8 and int4 of them itself."
         )
-    header = {name: tensor for name, tensor in read_header(files.lm).items() if not name.endswith(SCALE)}
     lm = build_lm(files.lm_config, torch.device("meta"), dtype, context)
-    # Compares all names and shapes before reading any weights.
-    learnt = any(name.startswith("oracle_emb.") for name in header)
-    _check_fit(lm, header, files.lm, allow_missing_oracle=not learnt)
-    if files.lora is not None:
-        trial = loaders.get_lora_moshi(
-            build_lm(files.lm_config, torch.device("meta"), dtype, context),
-            lora_rank=config.get("lora_rank", 128),
-            lora_scaling=config.get("lora_scaling", 2.0),
-            lora_weights=None,
-            device="meta",
-            dtype=dtype,
-            fuse_lora=False,
-        )
-        _check_fit(trial, read_header(files.lora), files.lora, partial=True)
-    # Quantised weights are staged on the CPU and moved one by one, so that the device never holds the model twice.
-    staging = device if precision == "bf16" else torch.device("cpu")
-    state = {name: _cast(name, value, dtype) for name, value in load_whole(files.lm, str(staging)).items()}
+    with TensorFile(files.lm, device, read_bytes) as file:
+        outline = file.outline()
+        # Compares all names and shapes before reading any weights.
+        learnt = any(name.startswith("oracle_emb.") for name in outline)
+        _check_fit(lm, outline, files.lm, allow_missing_oracle=not learnt)
+        places = places_in(lm, outline)
+        adapters = _read_adapters(files, device, dtype, context) if files.lora is not None else {}
+        small = {f"{slot.name}.weight": slot for slot in quantisable(lm, precision)}
+        meta = dict(lm.state_dict(keep_vars=True))
+        for name, place in sorted(places.items(), key=lambda item: (file.header[item[1].name].start, item[1].first)):
+            value = file.read(place, meta[name].shape, _type_of(name, meta[name].dtype, dtype))
+            if name in adapters:
+                value = value + adapters.pop(name)()
+            if name in small:
+                small.pop(name).fill(value, device)
+            else:
+                _assign(lm, name, value)
+            del value  # before the next one is allocated
     if not learnt:
-        _add_neutral_oracle(state, lm, files.lm)
-    lm.load_state_dict(state, assign=True)
-    del state
-    if files.lora is not None:
-        loaders.get_lora_moshi(  # in place
-            lm,
-            lora_rank=config.get("lora_rank", 128),
-            lora_scaling=config.get("lora_scaling", 2.0),
-            lora_weights=files.lora,
-            device=staging,
-            dtype=dtype,
-            fuse_lora=True,
-        )
+        _add_neutral_oracle(lm, files.lm)
     lm.requires_grad_(False)
-    quantise(lm, precision, device)
-    lm.to(device)
-    return lm.eval(), learnt
+    return lm.to(device).eval(), learnt
 
 
-def _load_codec(files: CheckpointFiles, device: torch.device, own: int, heard: int) -> Any:
+def _read_adapters(
+    files: CheckpointFiles, device: torch.device, dtype: torch.dtype, context: int | None
+) -> dict[str, Callable[[], torch.Tensor]]:
+    """Returns, by the names of the weights that a LoRA file changes, what computes the change."""
+    assert files.lora is not None
+    config = files.lm_config or {}
+    scaling = config.get("lora_scaling", 2.0)
+    trial = loaders.get_lora_moshi(
+        build_lm(files.lm_config, torch.device("meta"), dtype, context),
+        lora_rank=config.get("lora_rank", 128),
+        lora_scaling=scaling,
+        lora_weights=None,
+        device="meta",
+        dtype=dtype,
+        fuse_lora=False,
+    )
+    with TensorFile(files.lora, device) as file:
+        outline = file.outline()
+        _check_fit(trial, outline, files.lora, partial=True)
+        places = places_in(trial, outline)
+        meta = dict(trial.state_dict(keep_vars=True))
+        read = {name: file.read(place, meta[name].shape, dtype) for name, place in places.items()}
+    changes = {}
+    for name, down in read.items():
+        path, found, part = name.rpartition(".lora_A.")
+        if found:
+            up = read[f"{path}.lora_B.{part}"]
+            changes[f"{path}.{part}"] = lambda up=up, down=down: scaling * (up @ down)
+    return changes
+
+
+def _assign(module: nn.Module, name: str, value: torch.Tensor) -> None:
+    path, _, attribute = name.rpartition(".")
+    parent = module.get_submodule(path)
+    is_parameter = attribute in parent._parameters
+    setattr(parent, attribute, nn.Parameter(value, requires_grad=False) if is_parameter else value)
+
+
+def _load_codec(
+    files: CheckpointFiles, device: torch.device, own: int, heard: int, read_bytes: Callable[[int], object]
+) -> Any:
     """Loads the codec with `own` codebooks for the model's audio and `heard` for the user's."""
     for load_other in OTHER_CODECS:
         if (codec := load_other(files.mimi, device, own, heard)) is not None:
             return codec
-    return _load_mimi(files, device, max(own, heard))
+    return _load_mimi(files, device, max(own, heard), read_bytes)
 
 
-def _load_mimi(files: CheckpointFiles, device: torch.device, codebooks: int) -> MimiModel:
-    header = read_header(files.mimi)
+def _load_mimi(
+    files: CheckpointFiles, device: torch.device, codebooks: int, read_bytes: Callable[[int], object]
+) -> MimiModel:
     try:
         with _Unfilled():
             outline = loaders.get_mimi(None, files.mimi_config, device="meta", num_codebooks=codebooks)
@@ -196,32 +221,35 @@ def _load_mimi(files: CheckpointFiles, device: torch.device, codebooks: int) -> 
             f"The codec's config describes none that this app can build ({type(error).__name__}: {error}). Download "
             "the weights again."
         ) from error
-    _check_fit(outline, header, files.mimi)
-    with _Unfilled():
-        mimi = loaders.get_mimi(None, files.mimi_config, device="cpu", num_codebooks=codebooks)
-    mimi.load_state_dict(load_file(files.mimi, device="cpu"))
+    with TensorFile(files.mimi, torch.device("cpu"), read_bytes) as file:
+        tensors = file.outline()
+        _check_fit(outline, tensors, files.mimi)
+        with _Unfilled():
+            mimi = loaders.get_mimi(None, files.mimi_config, device="cpu", num_codebooks=codebooks)
+        state = mimi.state_dict()
+        for name, place in places_in(outline, tensors).items():
+            state[name].copy_(file.read(place, state[name].shape))
     mimi.requires_grad_(False)
     return mimi.to(device).eval()
 
 
-def _cast(name: str, value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """Casts a weight as the package does: conditioners stay float32, all other floats become `dtype`."""
-    if not value.dtype.is_floating_point:
-        return value
-    return value.float() if name.startswith(("condition_provider.", "fuser.")) else value.to(dtype)
+def _type_of(name: str, stored: torch.dtype, dtype: torch.dtype) -> torch.dtype:
+    """Returns the type of a weight, as in the package: conditioners stay float32, all other floats become `dtype`."""
+    if not stored.is_floating_point and stored != torch.int8:  # int8 matrices have scales
+        return stored
+    return torch.float32 if name.startswith(("condition_provider.", "fuser.")) else dtype
 
 
-def _add_neutral_oracle(state: dict[str, torch.Tensor], lm: KameLM, path: Path) -> None:
+def _add_neutral_oracle(lm: KameLM, path: Path) -> None:
     if lm.text_emb.norm is not None:
         raise ModelError(
             f"{path.name} has a normalised text embedding and no oracle, so it can't run here as Moshi. Use KAME's "
             "or Moshi's published weights."
         )
-    for name in [name for name in state if name.startswith("text_emb.")]:
-        value = state[name]
-        if name == "text_emb.weight":
-            value = neutral_oracle(value, lm.text_padding_token_id)
-        state["oracle_emb" + name.removeprefix("text_emb")] = value
+    for name, value in lm.text_emb.named_parameters():
+        if name == "weight":
+            value = neutral_oracle(value.detach(), lm.text_padding_token_id)
+        _assign(lm.oracle_emb, name, value.detach())
 
 
 _SIZE_MISMATCH = re.compile(
@@ -231,14 +259,13 @@ _SIZE_MISMATCH = re.compile(
 
 def _check_fit(
     model: nn.Module,
-    header: dict[str, Tensor],
+    outline: dict[str, torch.Tensor],
     path: Path,
     *,
     partial: bool = False,
     allow_missing_oracle: bool = False,
 ) -> None:
     """Compares a file's tensors with a model's by name and shape, without loading either."""
-    outline = {name: torch.empty(tensor.shape, device="meta") for name, tensor in header.items()}
     try:
         keys = model.load_state_dict(outline, strict=False, assign=False)
     except RuntimeError as error:

@@ -15,6 +15,7 @@ import ctypes
 import functools
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,9 @@ GROUP = 128
 ROWS_A_BLOCK = 8
 THREADS_A_BLOCK = 128
 """Must match `kernels.cu`: 4 warps of 2 rows."""
+
+PACKED_ROWS = 2048
+"""How many rows are packed together, which takes several float32 copies of them."""
 
 Kernel = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], None]
 """Called with the packed matrix, its parameters, the vector and the output tensor."""
@@ -91,7 +95,8 @@ class QuantisedMatrix(nn.Module):
         self.precision = precision
         self.out_features, self.in_features = weight.shape
         pack = pack_int8 if precision == "int8" else pack_int4
-        packed, params = pack(weight.detach().to(device or weight.device))
+        parts = [pack(rows.to(device or weight.device)) for rows in weight.detach().split(PACKED_ROWS)]
+        packed, params = (torch.cat(column) for column in zip(*parts, strict=True))
         self.register_buffer("packed", packed)
         # Stored as bytes, so that casting the model doesn't affect them.
         self.register_buffer("params", params.view(torch.uint8))
@@ -132,6 +137,56 @@ class QuantisedProjection(nn.Linear):
         return self.matrix(input)
 
 
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A `Linear` that is to be quantised. `name`: its name in the model."""
+
+    name: str
+    parent: nn.Module
+    precision: Precision
+    in_attention: bool
+
+    def fill(self, weight: torch.Tensor, device: torch.device | None = None) -> None:
+        """Replaces the `Linear` with its quantised weight, on `device`."""
+        attribute = self.name.rpartition(".")[2]
+        matrix = QuantisedMatrix(weight, self.precision, device)
+        setattr(self.parent, attribute, QuantisedProjection(matrix, weight) if self.in_attention else matrix)
+
+
+def quantisable(
+    model: nn.Module, precision: Precision, keep_int8: tuple[str, ...] = ("text_linear", "linears")
+) -> list[Slot]:
+    """Returns the `Linear` modules that are quantised: those whose number of columns suits the precision.
+
+    `keep_int8`: children that become int8 even if `precision` is int4, because errors there affect probabilities.
+    """
+    if precision == "bf16":
+        return []
+    projections = {
+        id(group)
+        for part in model.modules()
+        if isinstance(part, StreamingMultiheadAttention)
+        for group in (part.in_projs, part.out_projs)
+    }
+    found: list[Slot] = []
+
+    def walk(module: nn.Module, path: str, form: Precision) -> None:
+        # The package treats both matrices of a gate alike, so quantise both or neither.
+        if isinstance(module, ActivationGating) and not all(
+            _fits(matrix, form) for matrix in (module.linear_in, module.linear_out)
+        ):
+            return
+        for name, child in module.named_children():
+            wanted: Precision = "int8" if module is model and name in keep_int8 else form
+            if not isinstance(child, nn.Linear):
+                walk(child, f"{path}{name}.", wanted)
+            elif _fits(child, wanted):
+                found.append(Slot(path + name, module, wanted, id(module) in projections))
+
+    walk(model, "", precision)
+    return found
+
+
 def quantise(
     model: nn.Module,
     precision: Precision,
@@ -140,43 +195,19 @@ def quantise(
     keep_int8: tuple[str, ...] = ("text_linear", "linears"),
     weight_of: Callable[[nn.Linear], torch.Tensor] = lambda linear: linear.weight,
 ) -> int:
-    """Replaces all `Linear` modules in `model` with quantised matrices and returns how many were replaced.
+    """Replaces the `Linear` modules of `quantisable` with quantised matrices and returns how many were replaced.
 
-    - `precision`: the target precision. Matrices whose number of columns doesn't suit it aren't replaced.
     - `device`: the device each quantised matrix is moved to when created, so that the bf16 model needn't fit there.
-    - `keep_int8`: children that become int8 even if `precision` is int4, because errors there affect probabilities.
     - `weight_of`: returns the weights of a `Linear`, if they aren't in the module itself.
     """
-    if precision == "bf16":
-        return 0
-    if (device or next(model.parameters()).device).type == "cuda":
+    slots = quantisable(model, precision, keep_int8)
+    if slots and (device or next(model.parameters()).device).type == "cuda":
         kernels()
-    projections = {
-        id(group)
-        for part in model.modules()
-        if isinstance(part, StreamingMultiheadAttention)
-        for group in (part.in_projs, part.out_projs)
-    }
-
-    def walk(module: nn.Module, form: Precision) -> int:
-        # The package treats both matrices of a gate alike, so quantise both or neither.
-        if isinstance(module, ActivationGating) and not all(
-            _fits(matrix, form) for matrix in (module.linear_in, module.linear_out)
-        ):
-            return 0
-        count = 0
-        for name, child in list(module.named_children()):
-            wanted: Precision = "int8" if module is model and name in keep_int8 else form
-            if not isinstance(child, nn.Linear):
-                count += walk(child, wanted)
-            elif _fits(child, wanted):
-                matrix = QuantisedMatrix(weight_of(child), wanted, device)
-                in_attention = id(module) in projections
-                setattr(module, name, QuantisedProjection(matrix, child.weight) if in_attention else matrix)
-                count += 1
-        return count
-
-    return walk(model, precision)
+    for slot in slots:
+        linear = slot.parent.get_submodule(slot.name.rpartition(".")[2])
+        assert isinstance(linear, nn.Linear)
+        slot.fill(weight_of(linear), device)
+    return len(slots)
 
 
 def _fits(matrix: nn.Module, form: Precision) -> bool:
