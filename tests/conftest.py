@@ -69,6 +69,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _with_gaps(items: list[pytest.Item], seed: str, most: int) -> list[pytest.Item]:
     """Adds tests with lost audio after those that simulate talks, or after `most` of them by the seed."""
     plain = [item for item in items if isinstance(item, pytest.Function) and not iscoroutinefunction(item.function)]
+    plain = [item for item in plain if item.get_closest_marker("without_gaps") is None]
     talks = [item for item in plain if _simulates(item.function, set())]
     talks.sort(key=lambda item: hashlib.sha1(f"{seed} {item.nodeid}".encode()).digest())
     chosen = set(talks[:most])

@@ -2,6 +2,7 @@
 
 import functools
 import subprocess
+import time
 from collections.abc import Callable
 
 import pytest
@@ -9,6 +10,14 @@ import pytest
 TRIES = 3
 alone = pytest.mark.alone
 """Marks tests that depend on the clock and need the machine to themselves."""
+
+
+def until(holds: Callable[[], object], seconds: float = 20.0) -> None:
+    """Waits until `holds`."""
+    give_up = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < give_up
+        time.sleep(0.005)
 
 
 def in_real_time(test: Callable[..., None]) -> Callable[..., None]:

@@ -17,6 +17,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import asdict
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
@@ -80,27 +81,34 @@ class EngineProcess:
 
         Raises EngineError.
         """
-        self._start()
+        try:
+            self._start()
+            return self._begin(self._await_ready(what, report))
+        except BaseException:
+            self.close()
+            raise
+
+    def _await_ready(self, what: LoadRequest, report: Callable[[dict[str, Any]], object]) -> Ready:
         connection, process = self._connection, self._process
         assert connection is not None and process is not None
         silent, before = 0, progress_of(process)
         try:
-            connection.send_bytes(json.dumps({name: getattr(what, name) for name in what.__slots__}).encode())
+            connection.send_bytes(json.dumps(asdict(what)).encode())
             while True:
-                if not connection.poll(_CHECK_SECONDS):
-                    now = progress_of(process)
-                    silent = silent + 1 if now is not None and now == before else 0
-                    before = now
-                    if silent * _CHECK_SECONDS >= HANG_SECONDS:
-                        raise self._lost(hung=True)
+                if connection.poll(_CHECK_SECONDS):
+                    message = connection.recv_bytes(MESSAGE_BYTES)
+                    if message[0] == FAILED:
+                        raise self._fault(message)
+                    facts = json.loads(message)
+                    if "ready" in facts:
+                        return Ready.read(facts["ready"])
+                    report(facts)
                     continue
-                message = connection.recv_bytes(MESSAGE_BYTES)
-                if message[:1] == bytes([FAILED]):
-                    raise self._fault(message)
-                facts = json.loads(message)
-                if "ready" in facts:
-                    return self._begin(Ready.read(facts["ready"]))
-                report(facts)
+                now = progress_of(process)
+                silent = silent + 1 if now is not None and now == before else 0
+                before = now
+                if silent * _CHECK_SECONDS >= HANG_SECONDS:
+                    raise self._lost(hung=True)
         except (EOFError, OSError, ValueError) as error:
             raise self._lost() from error
 
@@ -167,7 +175,8 @@ class EngineProcess:
         self._send(request(RESTART))
         self.steps = 0
         while self._waiting:  # of the conversation before
-            self._receive(HANG_SECONDS)
+            if not self._receive(HANG_FRAMES * 0.08):
+                raise self._lost(hung=True)
         self._results.clear()
 
     def restart_language_model(self) -> None:
@@ -202,18 +211,17 @@ class EngineProcess:
     def _collect(self) -> tuple[EngineStep, ...]:
         """Returns the oldest result. While it is behind and what it says is quiet, returns the next ones, too."""
         until = time.monotonic() + (PATIENCE if self.real_time else HANG_SECONDS)
-        while not self._results and self._waiting and self._receive(until - time.monotonic()):
-            pass
-        while self._waiting and self._receive(0.0):
-            pass
-        if not self._results:
+        out: list[EngineStep] = []
+        while self.pending and (self._results or self._receive(until - time.monotonic())):
+            while self._waiting and self._receive(0.0):
+                pass
+            out.append(self._results.popleft())
+            if not _is_quiet(out[-1]) and len(self._results) <= MOST_BEHIND:
+                break
+        if not out:
             self._unanswered += 1
             if self._unanswered >= HANG_FRAMES or not self.real_time:
                 raise self._lost(hung=True)
-            return ()
-        out = [self._results.popleft()]
-        while self._results and (len(self._results) > MOST_BEHIND or _is_quiet(out[-1])):
-            out.append(self._results.popleft())
         return tuple(out)
 
     def _receive(self, seconds: float) -> bool:

@@ -11,6 +11,7 @@ import contextlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -184,13 +185,16 @@ def _read_adapters(
         places = places_in(trial, outline)
         meta = dict(trial.state_dict(keep_vars=True))
         read = {name: file.read(place, meta[name].shape, dtype) for name, place in places.items()}
-    changes = {}
+    changes: dict[str, Callable[[], torch.Tensor]] = {}
     for name, down in read.items():
         path, found, part = name.rpartition(".lora_A.")
         if found:
-            up = read[f"{path}.lora_B.{part}"]
-            changes[f"{path}.{part}"] = lambda up=up, down=down: scaling * (up @ down)
+            changes[f"{path}.{part}"] = partial(_change, read[f"{path}.lora_B.{part}"], down, scaling)
     return changes
+
+
+def _change(up: torch.Tensor, down: torch.Tensor, scaling: float) -> torch.Tensor:
+    return scaling * (up @ down)
 
 
 def _assign(module: nn.Module, name: str, value: torch.Tensor) -> None:
@@ -246,10 +250,9 @@ def _add_neutral_oracle(lm: KameLM, path: Path) -> None:
             f"{path.name} has a normalised text embedding and no oracle, so it can't run here as Moshi. Use KAME's "
             "or Moshi's published weights."
         )
-    for name, value in lm.text_emb.named_parameters():
-        if name == "weight":
-            value = neutral_oracle(value.detach(), lm.text_padding_token_id)
-        _assign(lm.oracle_emb, name, value.detach())
+    for name, weight in lm.text_emb.named_parameters():
+        value = weight.detach()
+        _assign(lm.oracle_emb, name, neutral_oracle(value, lm.text_padding_token_id) if name == "weight" else value)
 
 
 _SIZE_MISMATCH = re.compile(

@@ -37,6 +37,8 @@ from app.frontend.kame.messages import (
 from app.frontend.kame.stream_engine import EngineError, StreamEngine
 from app.models.catalogue import ModelError
 
+NO_MEMORY = "can't allocate memory"
+"""In torch's message when the machine's own memory runs out."""
 Report = Callable[..., None]
 """Called with what to tell the session while the model is loading."""
 
@@ -87,7 +89,7 @@ def fault_of(error: BaseException) -> dict[str, str]:
         kind, text = error.kind, str(error)
     elif isinstance(error, ModelError):
         kind, text = "refused", str(error)
-    elif isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+    elif isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError" or NO_MEMORY in str(error):
         kind = "memory"
     elif type(error).__name__ == "CaptureError":
         kind, text = "capture", _first_line(error)
