@@ -49,8 +49,11 @@ USER_ERRORS = (AudioError, BackendError, FrontEndError, RecorderError, Transcrib
 """Exceptions for problems that the user can fix; `str(error)` is a user-facing message."""
 
 
-def frontend(choice: SessionChoice) -> FrontEnd:
-    """Creates the chosen front-end without entering its context. Raises FrontEndError or VoiceError."""
+def frontend(choice: SessionChoice, *, real_time: bool = True) -> FrontEnd:
+    """Creates the chosen front-end without entering its context. `real_time`: see `FrontEndOptions`.
+
+    Raises FrontEndError or VoiceError.
+    """
     from app.tts.voices import make_voice
 
     model, speech = choice.model, choice.speech
@@ -73,6 +76,7 @@ def frontend(choice: SessionChoice) -> FrontEnd:
         device=model.device,
         context=model.context,
         reserved=reserved,
+        real_time=real_time,
         dials=SetDials(model.delay, model.lead),
         server=choice.server,
         server_key=voice_server_key(choice.server) if choice.frontend == "remote" else "",
@@ -154,7 +158,7 @@ def session(
         voice_activity.load()
 
     parts = SessionParts(
-        frontend=made_frontend or frontend(choice),
+        frontend=made_frontend or frontend(choice, real_time=pace == "real"),
         transcriber=make_transcriber(choice.speech.recogniser, choice.speech.language, loop.call_soon_threadsafe),
         voice_activity=voice_activity,
         backend=backend or backends.backend(choice.backend, choice.speech.language),
@@ -198,7 +202,7 @@ async def device_session(choice: SessionChoice, progress: Callable[[Progress], N
     from app.audio.echo.store import EchoStore
 
     try:
-        # On a worker thread, since this imports torch and queries the graphics card; done first, since it may fail.
+        # On a worker thread, since this asks the graphics card's driver; done first, since it may fail.
         voice = await asyncio.to_thread(frontend, choice)
         edge = DeviceDuplexAudio(
             choice.microphone,

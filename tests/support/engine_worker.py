@@ -1,8 +1,8 @@
 """A process that stands in for a model's: the app's own worker around an engine of numpy, with faults on request.
 
-What it does is written in the request's folder, as JSON: `load_seconds`; `slow`, the seconds that a step takes, by its
-number; `fails_at`, the number of the step that fails, and `how` it does: `raise`, `memory`, `exit`, or `silent`, which
-doesn't answer.
+What it does is written in the request's folder, as JSON: `plan_seconds`, `load_seconds`; `slow`, the seconds that a step
+takes, by its number; `fails_at`, the number of the step that fails, and `how` it does: `raise`, `memory`, `exit`, or
+`silent`, which doesn't answer.
 """
 
 from __future__ import annotations
@@ -81,6 +81,8 @@ class EchoEngine:
 @contextlib.contextmanager
 def loaded(request: LoadRequest, report: worker.Report) -> Iterator[tuple[EchoEngine, Ready]]:
     behaviour = json.loads(request.folder)
+    time.sleep(behaviour.get("plan_seconds", 0.0))
+    report(fit="KAME fits.")
     for part in range(1, 5):
         time.sleep(behaviour.get("load_seconds", 0.0) / 4)
         report(loaded=part * 10**9, of=4 * 10**9)

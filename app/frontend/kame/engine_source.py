@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any, Protocol
 
@@ -68,8 +69,7 @@ class ProcessSource:
                 self._process = EngineProcess()
                 if self._cancelled:
                     raise EngineError("lost", "it was cancelled")
-                with CARD.work(self._request.label):
-                    self._process.load(self._request, self._note)
+                _load(self._process, self._request, self._note)
             self._process.real_time = self._real_time
             self._process.restart()
         except (ModelError, CardBusyError) as error:
@@ -98,11 +98,11 @@ class ProcessSource:
         """Loads the model for the next conversation."""
         process = EngineProcess()
         try:
-            with CARD.hold(self._request.label), CARD.work(self._request.label):
+            with CARD.hold(self._request.label):
                 if (other := MODELS.acquire(self._key)) is not None:  # a conversation was faster
                     MODELS.release(self._key, other)
                     return
-                process.load(self._request)
+                _load(process, self._request, self._note)
                 MODELS.release(self._key, process)
         except (EngineError, CardBusyError) as error:
             process.close()
@@ -117,6 +117,19 @@ class ProcessSource:
             self.progress = f"{label} is loading: {done:.1f} of {total:.1f} GB."
         elif facts.get("stage") == "capture":
             self.progress = f"{label} is being prepared on the graphics card."
+
+
+def _load(process: EngineProcess, request: LoadRequest, note: Callable[[dict[str, Any]], object]) -> None:
+    """Loads the model. Until it is known how much of the card that takes, no other model is loaded there."""
+    with ExitStack() as planning:
+        planning.enter_context(CARD.work(request.label))
+
+        def report(facts: dict[str, Any]) -> None:
+            if "fit" in facts:
+                planning.close()
+            note(facts)
+
+        process.load(request, report)
 
 
 def _key_of(files: CheckpointFiles, request: LoadRequest) -> ModelKey:

@@ -134,7 +134,8 @@ def test_what_is_loaded_is_reported() -> None:
         process.load(request(), facts.append)
     finally:
         process.close()
-    assert [one["loaded"] for one in facts] == [10**9, 2 * 10**9, 3 * 10**9, 4 * 10**9]
+    assert facts[0] == {"fit": "KAME fits."}
+    assert [one["loaded"] for one in facts[1:]] == [10**9, 2 * 10**9, 3 * 10**9, 4 * 10**9]
 
 
 def test_a_process_that_cannot_load_says_so() -> None:
