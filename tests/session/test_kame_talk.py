@@ -28,29 +28,17 @@ from tests.support.engines import InProcess
 from tests.support.scripted import ScriptedTurn, ScriptedVoice
 from tests.support.sounds import question, write
 from tests.support.talks import Talk, simulate
-from tests.support.tiny_kame import SMALL_MIMI, make_checkpoint
+from tests.support.tiny_kame import SMALL_LM, SMALL_MIMI, make_checkpoint
 
 pytestmark = pytest.mark.slow
 QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
 ANSWER = "The capital of France is Paris, and it lies on the river Seine. 5,895 metres; naïve, isn't it?"
 PAD, START = 3, 400
-SMALL = {
-    "n_q": 2,
-    "dep_q": 1,
-    "delays": [0, 0, 1],
-    "num_layers": 1,
-    "depformer_num_layers": 1,
-    "dim": 64,
-    "depformer_dim": 32,
-    "depformer_dim_feedforward": 132,
-    "depformer_context": 1,
-}
-"""One code a side: where the streams' number doesn't matter, since a processor counts every call."""
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_checkpoint(tmp_path_factory.mktemp("weights") / "kame", lm=SMALL, mimi=SMALL_MIMI)
+    return make_checkpoint(tmp_path_factory.mktemp("weights") / "kame", lm=SMALL_LM, mimi=SMALL_MIMI)
 
 
 class Listening(KameFrontEnd):
@@ -238,7 +226,7 @@ def _silent_frames_after_the_turn(talk: Talk) -> int:
 
 
 def test_a_long_conversation_rolls_over_at_a_pause_without_a_gap(tmp_path: Path) -> None:
-    small = make_checkpoint(tmp_path / "small", lm={**SMALL, "context": 200}, mimi=SMALL_MIMI)
+    small = make_checkpoint(tmp_path / "small", lm={**SMALL_LM, "context": 200}, mimi=SMALL_MIMI)
     script = [ScriptedTurn(10.0 * n + 2, 10.0 * n + 4, f"This is question number {n}, isn't it?") for n in range(7)]
     frontend = Listening(small)
     sizes: list[int] = []

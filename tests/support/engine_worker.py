@@ -1,8 +1,8 @@
 """A process that stands in for a model's: the app's own worker around an engine of numpy, with faults on request.
 
-What it does is written in the request's folder, as JSON: `plan_seconds`, `load_seconds`; `slow`, the seconds that a step
-takes, by its number; `fails_at`, the number of the step that fails, and `how` it does: `raise`, `memory`, `exit`, or
-`silent`, which doesn't answer.
+What it does is written in the request's folder, as JSON: `plan_seconds`, `load_seconds`; `slow`, the seconds that a
+step takes, by its number; `fails_at`, the number of the step that fails, and `how` it does: `raise`, `memory`, `exit`,
+or `silent`, which doesn't answer.
 """
 
 from __future__ import annotations

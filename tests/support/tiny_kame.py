@@ -14,6 +14,18 @@ SMALL_MIMI: dict[str, Any] = {
     "quantizer": {**MIMI["quantizer"], "n_q": 2},
 }
 """A codec with the fewest parts that its rates allow."""
+SMALL_LM: dict[str, Any] = {
+    "n_q": 2,
+    "dep_q": 1,
+    "delays": [0, 0, 1],
+    "num_layers": 1,
+    "depformer_num_layers": 1,
+    "dim": 64,
+    "depformer_dim": 32,
+    "depformer_dim_feedforward": 132,
+    "depformer_context": 1,
+}
+"""One code a side: where the streams' number doesn't matter, since a processor counts every call."""
 SENTENCES = """
 The capital of France is Paris, and it lies on the river Seine.
 Hello there! How can I help you today? I would say that it depends.

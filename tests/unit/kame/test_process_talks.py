@@ -22,12 +22,11 @@ from app.frontend.kame.frontend import KameFrontEnd
 from app.frontend.kame.messages import LoadRequest
 from app.frontend.kame.spoken_words import Pieces, read_pieces
 from app.models.layout import CheckpointFiles, read_layout
-from tests.session.test_kame_talk import SMALL
 from tests.support.engines import InProcess
 from tests.support.scripted import ScriptedTurn, ScriptedVoice
 from tests.support.talks import Talk, simulate
 from tests.support.telling_worker import tell
-from tests.support.tiny_kame import SMALL_MIMI, make_checkpoint
+from tests.support.tiny_kame import SMALL_LM, SMALL_MIMI, make_checkpoint
 
 pytestmark = [pytest.mark.slow, pytest.mark.without_gaps]
 TALKS = int(os.environ.get("KAME_DESKTOP_TALKS", "3"))
@@ -43,7 +42,9 @@ ANSWERS = (
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> CheckpointFiles:
-    folder = make_checkpoint(tmp_path_factory.mktemp("weights") / "kame", lm={**SMALL, "context": 120}, mimi=SMALL_MIMI)
+    folder = make_checkpoint(
+        tmp_path_factory.mktemp("weights") / "kame", lm={**SMALL_LM, "context": 120}, mimi=SMALL_MIMI
+    )
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "lm_gen_config": {"use_sampling": False}}))
     return read_layout(folder)

@@ -30,7 +30,7 @@ def test_a_resource_is_started_again_at_once_and_then_ever_later() -> None:
 
 
 async def test_what_a_cancelled_caller_has_acquired_is_released() -> None:
-    held, released = threading.Event(), threading.Event()
+    held, released, cancelled = threading.Event(), threading.Event(), threading.Event()
 
     def load() -> str:
         held.wait(10)
@@ -40,12 +40,13 @@ async def test_what_a_cancelled_caller_has_acquired_is_released() -> None:
         assert model == "model"
         released.set()
 
-    loading = asyncio.create_task(acquire(load, release))
+    loading = asyncio.create_task(acquire(load, release, cancelled.set))
     await asyncio.sleep(0)
     loading.cancel()
     with pytest.raises(asyncio.CancelledError):
         await loading
     assert not released.is_set()
+    assert await asyncio.to_thread(cancelled.wait, 10)
     held.set()
     while not released.is_set():
         await asyncio.sleep(0.001)
