@@ -2,7 +2,7 @@
 
 What it does is written in the request's folder, as JSON: `plan_seconds`, `load_seconds`; `slow`, the seconds that a
 step takes, by its number; `fails_at`, the number of the step that fails, and `how` it does: `raise`, `memory`, `exit`,
-or `silent`, which doesn't answer.
+or `silent`, which doesn't answer; `restarts`, how many conversations it serves before its card is lost.
 """
 
 from __future__ import annotations
@@ -36,12 +36,16 @@ class EchoEngine:
     def __init__(self, behaviour: dict[str, Any]) -> None:
         self.steps = 0
         self._behaviour = behaviour
-        self._all = 0
+        self._all = self._restarts = 0
 
     def restart(self) -> None:
-        self.steps = 0
+        self._restarts += 1
+        if self._restarts > self._behaviour.get("restarts", 1000):
+            raise RuntimeError("CUDA error: the context is lost")
+        self.restart_language_model()
 
-    restart_language_model = restart
+    def restart_language_model(self) -> None:
+        self.steps = 0
 
     def step(self, samples: np.ndarray, oracle: int, *, silent: bool = False) -> tuple[EngineStep, ...]:
         self._all += 1

@@ -12,7 +12,7 @@ alone = pytest.mark.alone
 """Marks tests that depend on the clock and need the machine to themselves."""
 
 
-def until(holds: Callable[[], object], seconds: float = 20.0) -> None:
+def until(holds: Callable[[], object], seconds: float = 60.0) -> None:
     """Waits until `holds`."""
     give_up = time.monotonic() + seconds
     while not holds():

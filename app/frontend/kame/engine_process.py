@@ -32,6 +32,7 @@ from app.frontend.kame.messages import (
     REPLAY,
     RESTART,
     RESTART_LANGUAGE_MODEL,
+    RESTARTED,
     SHARED_BYTES,
     SPOKEN,
     STEP,
@@ -52,6 +53,8 @@ HANG_FRAMES = 25
 """A process that hasn't answered for so many frames (2 s) hangs."""
 HANG_SECONDS = 30.0
 """The same where frames aren't in real time, and for a process that loads: it must compute or read something."""
+RESTART_SECONDS = 5.0
+"""How long a fresh stream may take to start."""
 _CHECK_SECONDS = 0.25
 MESSAGE_BYTES = 1 << 20
 
@@ -171,12 +174,14 @@ class EngineProcess:
         return self._waiting + len(self._results)
 
     def restart(self) -> None:
-        """Starts a fresh stream."""
+        """Starts a fresh stream. Waits until that is done, so that a process that no longer works is found."""
+        self._restarted = False
         self._send(request(RESTART))
-        self.steps = 0
-        while self._waiting:  # of the conversation before
-            if not self._receive(HANG_FRAMES * 0.08):
+        until = time.monotonic() + RESTART_SECONDS
+        while not self._restarted:  # answers to the conversation before may come first
+            if not self._receive(until - time.monotonic()):
                 raise self._lost(hung=True)
+        self.steps = self._waiting = self._unanswered = 0
         self._results.clear()
 
     def restart_language_model(self) -> None:
@@ -237,6 +242,9 @@ class EngineProcess:
             raise self._lost() from error
         if message[0] == FAILED:
             raise self._fault(message)
+        if message[0] == RESTARTED:
+            self._restarted = True
+            return True
         what, column, number, seconds = self._columns.unpack(message)
         self._waiting -= 1
         self._unanswered = 0

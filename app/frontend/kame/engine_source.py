@@ -63,18 +63,31 @@ class ProcessSource:
         try:
             pieces = read_pieces(self._files.tokenizer)
             self._held.enter_context(CARD.hold(self._request.label))
-            self._process = MODELS.acquire(self._key)
+            self._process = self._kept()
             if self._process is None:
                 MODELS.drop(POOL)  # another model or precision, for which there is no room beside this one
                 self._process = EngineProcess()
                 if self._cancelled:
                     raise EngineError("lost", "it was cancelled")
                 _load(self._process, self._request, self._note)
+                self._process.restart()
             self._process.real_time = self._real_time
-            self._process.restart()
         except (ModelError, CardBusyError) as error:
             raise EngineError("refused", str(error)) from error
         return self._process, pieces
+
+    def _kept(self) -> EngineProcess | None:
+        """Returns the process from an earlier conversation, if there is one and it still works: a machine that was
+        asleep may have lost the card."""
+        kept: EngineProcess | None = MODELS.acquire(self._key)
+        if kept is not None:
+            try:
+                kept.restart()
+            except EngineError as error:
+                log.warning("the model's process no longer works: %s", error)
+                kept.close()
+                return None
+        return kept
 
     def close(self, *, failed: bool) -> None:
         """Returns the process to the pool, or ends one that has failed and has another one loaded."""

@@ -22,8 +22,8 @@ FRAME_BYTES = 4 * FRAME_SAMPLES
 SHARED_BYTES = 2 * SLOTS * FRAME_BYTES
 
 RESTART, RESTART_LANGUAGE_MODEL, STEP, ENCODE, REPLAY = range(5)
-"""What a session asks for. Only STEP and ENCODE are answered."""
-SPOKEN, ENCODED, FAILED = range(3)
+"""What a session asks for. RESTART, STEP and ENCODE are answered."""
+SPOKEN, ENCODED, RESTARTED, FAILED = range(4)
 """What the process answers. After FAILED, which a JSON object follows, it ends."""
 
 

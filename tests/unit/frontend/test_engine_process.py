@@ -125,7 +125,7 @@ def test_a_load_ends_when_it_is_cancelled() -> None:
     threading.Thread(target=load, daemon=True).start()
     until(lambda: process._process is not None)
     process.close()
-    assert seen.wait(10) and errors[0].kind == "lost" and not process.alive()
+    assert seen.wait(60) and errors[0].kind == "lost" and not process.alive()
 
 
 def test_what_is_loaded_is_reported() -> None:

@@ -80,12 +80,12 @@ def test_a_load_that_was_stopped_ends_before_the_next_one_plans(tmp_path: Path) 
     stopping.start()
     second = source(tmp_path, context=100)
     waiting, opened = in_thread(functools.partial(second.open))
-    loading.join(20)
+    loading.join(60)
     assert isinstance(outcome[0], EngineError)
     first.close(failed=False)
-    waiting.join(20)
+    waiting.join(60)
     assert not isinstance(opened[0], EngineError) and Started.together == 0
-    stopping.join(20)
+    stopping.join(60)
     second.close(failed=False)
 
 
@@ -103,15 +103,18 @@ def test_the_next_conversation_takes_the_loaded_process_and_another_model_replac
     assert len(Started.all) == 2 and Started.together == 0
 
 
-def test_a_process_that_died_unused_is_replaced(tmp_path: Path) -> None:
-    one = source(tmp_path)
+@pytest.mark.parametrize("how", ["killed", "card lost"])
+def test_a_process_that_no_longer_works_when_it_is_needed_again_is_replaced(tmp_path: Path, how: str) -> None:
+    """A card may be lost while the machine sleeps: the process only finds out at its next call."""
+    one = source(tmp_path, restarts=1 if how == "card lost" else 9)
     one.open()
     one.close(failed=False)
     process = Started.all[0]._process
     assert process is not None
-    process.kill()
-    process.wait()
-    again = source(tmp_path)
+    if how == "killed":
+        process.kill()
+        process.wait()
+    again = source(tmp_path, restarts=1 if how == "card lost" else 9)
     again.open()[0].step(QUIET, 0)
     again.close(failed=False)
     assert len(Started.all) == 2
@@ -140,6 +143,6 @@ def test_other_models_are_loaded_on_the_card_once_the_plan_is_known(tmp_path: Pa
     began = time.monotonic()
     with CARD.work("Whisper"):
         assert loading.is_alive(), "it doesn't wait for the whole model"
-    assert time.monotonic() - began < 20
-    loading.join(20)
+    assert time.monotonic() - began < 60
+    loading.join(60)
     one.close(failed=False)

@@ -26,6 +26,7 @@ from app.frontend.kame.messages import (
     REPLAY,
     RESTART,
     RESTART_LANGUAGE_MODEL,
+    RESTARTED,
     SHARED_BYTES,
     SPOKEN,
     ColumnFormat,
@@ -116,6 +117,7 @@ def serve(
                 engine.replay(columns.unpack(message)[1])
             elif what == RESTART:
                 engine.restart()
+                connection.send_bytes(bytes([RESTARTED]))
             elif what == RESTART_LANGUAGE_MODEL:
                 engine.restart_language_model()
             else:
