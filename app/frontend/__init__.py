@@ -6,7 +6,7 @@ Suggested reading order (`README.md` describes how they work):
 - `cascade.py`: the CPU front-end, which reads the oracle aloud with a synthetic voice. What it says is
   decided in `app.conversation.speaking`.
 - `clause_playback.py`: clauses and openings that are synthesised in advance, and their playback as frames.
-- `kame/`: the GPU front-ends KAME and Moshi (the only package that imports torch).
+- `kame/`: the GPU front-ends KAME and Moshi, whose models are in a process of their own.
 - `remote/`: a voice server on another machine.
 
 A session sends `OracleAsked`, `OracleWords` and floor commands, and calls `FrontEnd.step` with every frame. The

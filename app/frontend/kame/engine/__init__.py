@@ -3,8 +3,9 @@
 
 Suggested reading order:
 
+- `worker.py`: the process. It loads a model, and steps it as a session asks. `plan.py`: what fits this card.
 - `engine.py`: runs a frame through Mimi, the language model and Mimi again. `graphs.py`: as CUDA graphs.
 - `generator.py`, `model.py`: the `moshi` package, extended with the oracle and shorter attention.
-- `checkpoint.py`: loads models from files. `quantise.py`, `kernels.cu`: int8 and int4.
+- `checkpoint.py`, `weights.py`: load models from files. `quantise.py`, `kernels.cu`: int8 and int4.
 - `measure.py`, `selfcheck.py`, `random_weights.py`: benchmarks and self-checks.
 """
