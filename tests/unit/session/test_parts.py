@@ -309,6 +309,8 @@ async def test_three_in_a_row_never_overlap_and_stopping_waits_for_all() -> None
 class Part:
     """A part that takes as long to open as `held` says."""
 
+    loading = ""
+
     def __init__(self, name: str, log: list[str], held: threading.Event | None = None) -> None:
         self._name, self._log, self._held = name, log, held
 
