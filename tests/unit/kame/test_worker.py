@@ -27,6 +27,7 @@ from app.frontend.kame.stream_engine import Column, EngineError
 from app.models.catalogue import ModelError
 from app.models.layout import read_layout
 from app.models.pool import MODELS
+from app.platform import nvidia
 from tests.support.patience import until
 from tests.support.tiny_kame import make_checkpoint
 
@@ -182,6 +183,17 @@ def test_a_file_that_ends_while_it_is_read_is_a_sentence(folder: Path, monkeypat
     monkeypatch.setattr(checkpoint, "TensorFile", Short)
     with pytest.raises(ModelError, match="is cut short"):
         load(read_layout(folder), device="cpu", dtype=torch.float32)
+
+
+def test_of_two_cards_the_one_with_more_memory_is_taken(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small, large = (nvidia.Card(f"RTX {gb}", gb << 30, gb << 30, (8, 9), f"GPU-{gb}") for gb in (12, 24))
+    monkeypatch.setattr(nvidia, "look", lambda: nvidia.Driver("570.1", (12, 8), (small, large)))
+    made = make_frontend("kame", FrontEndOptions(lambda: None, weights=folder))  # type: ignore[arg-type,return-value]
+    assert isinstance(made, KameFrontEnd) and isinstance(made._source, ProcessSource)
+    assert made._source._request.card == "GPU-24" and made._source._request.device == "auto"
+    monkeypatch.setattr(nvidia, "look", lambda: nvidia.Driver("500.1", (11, 8), (small, large)))
+    with pytest.raises(FrontEndError, match="too old"):
+        make_frontend("kame", FrontEndOptions(lambda: None, weights=folder))  # type: ignore[arg-type,return-value]
 
 
 def test_memory_that_the_system_refuses_is_told_as_such() -> None:

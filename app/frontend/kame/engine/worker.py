@@ -134,6 +134,8 @@ def serve(
 
 @contextlib.contextmanager
 def _loaded(request: LoadRequest, report: Report) -> Iterator[tuple[StreamEngine, Ready]]:
+    if request.card:  # unless the user has chosen one
+        os.environ.setdefault("CUDA_VISIBLE_DEVICES", request.card)
     import torch
 
     from app.frontend.kame.engine.checkpoint import load
