@@ -220,13 +220,13 @@ def send_line(answers: BinaryIO, value: Any) -> None:
 
 
 def ending_of(child: subprocess.Popen[bytes], *, hung: bool) -> str:
-    """Returns a clause that says why a child doesn't respond. Waits briefly for its exit code. `hung`: it was killed
-    because it did not respond."""
+    """Returns a clause that says why a child doesn't respond. Waits briefly for its exit code, unless it was killed
+    because it `hung`."""
+    if hung:
+        return "its process did not answer in time"
     with contextlib.suppress(subprocess.TimeoutExpired):
         child.wait(_EXIT_SECONDS)
     code = child.returncode
-    if hung:
-        return "its process did not answer in time"
     if code is None:
         return "its process does not answer"
     if sys.platform != "win32" and code == -signal.SIGKILL:

@@ -101,7 +101,8 @@ class StreamMemory:
         """Replays some columns into the fresh stream. Call it once for each frame while `priming`."""
         engine, columns = self._engine, self._to_replay
         assert columns is not None
-        for _ in range(max(1, self._steps)):
+        # An engine that is late gets no more to do: it couldn't take the messages either.
+        for _ in range(max(1, self._steps) if engine.pending < 2 else 0):
             if columns:
                 engine.replay(columns.popleft())
                 self._new = min(self._new, len(columns))
