@@ -51,3 +51,8 @@ def model_records_path() -> Path:
 def updates_path() -> Path:
     """Returns the path of the file that stores the time of the last update check."""
     return platformdirs.user_data_path(APP_NAME, appauthor=False) / "updates.json"
+
+
+def kernels_path() -> Path:
+    """Returns the path of the file that stores which of the app's kernels this machine's graphics card has proven."""
+    return platformdirs.user_data_path(APP_NAME, appauthor=False) / "kernels.json"

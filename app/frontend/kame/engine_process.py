@@ -117,6 +117,8 @@ class EngineProcess:
 
     def _begin(self, ready: Ready) -> Ready:
         self.ready = ready
+        for note in ready.notes:
+            log.warning("%s", note)
         self.context, self.silence, self.step_seconds = ready.context, ready.silence, ready.step_seconds
         self.tokens: TextTokens = ready.tokens
         self._columns = ColumnFormat(ready.own, ready.heard)

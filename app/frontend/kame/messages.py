@@ -56,6 +56,7 @@ class Ready:
     - `padding`, `start`, `vocabulary`, `silent`: see `TextTokens`.
     - `load_seconds`, `loaded_bytes`: how long loading took, and how much was read.
     - `card_bytes`: the memory that it takes of the card, 0 on a processor.
+    - `notes`: lines for the report, for example that a kernel is off on this card.
     """
 
     device: str
@@ -72,11 +73,12 @@ class Ready:
     load_seconds: float = 0.0
     loaded_bytes: int = 0
     card_bytes: int = 0
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, value: dict[str, Any]) -> Ready:
         """Returns what `document` has written."""
-        lists = {name: tuple(value[name]) for name in ("silence", "silent")}
+        lists = {name: tuple(value[name]) for name in ("silence", "silent", "notes")}
         return cls(**{**value, **lists})
 
     def document(self) -> dict[str, Any]:

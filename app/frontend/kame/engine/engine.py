@@ -20,6 +20,7 @@ from app.conversation.frame import FRAME_SAMPLES
 from app.frontend.kame.engine.generator import KameGen
 from app.frontend.kame.engine.graphs import FrameGraphs
 from app.frontend.kame.engine.model import KameLM
+from app.frontend.kame.engine.proofs import prove
 from app.frontend.kame.stream_engine import Column, EngineStep, TextTokens
 
 FREE = -1
@@ -61,6 +62,7 @@ class Engine:
         self._codes = torch.zeros(1, lm.dep_q, dtype=torch.long, device=self.device)
         self.gen = KameGen(
             lm,
+            fused=True,
             **{"support_out_of_sync": True, **(sampling or {})},
             on_text_hook=self._on_text,
             on_audio_hook=self._on_own,
@@ -71,7 +73,7 @@ class Engine:
         self._forcing = False
         self._slots = 0
         self.step_seconds = 0.0
-        """Duration of a language model step on this card, measured on entry; 0 on the CPU."""
+        """Duration of a replayed step on this card, measured on entry; 0 on the CPU."""
         self.steps = 0
         """Steps since the start of the stream, which is also the number of frames in the cache until it is full."""
         self.pending = 0
@@ -85,13 +87,14 @@ class Engine:
     # -- lifecycle ---------------------------------------------------------------------------------
 
     def __enter__(self) -> Engine:
+        if self._on_gpu:
+            prove()  # outside of captures
         try:
             self._stack.enter_context(no_cuda_graph())  # the package's own, inside and outside of ours
             with torch.no_grad():
                 self.silence = self._learn_silence()
                 self._stack.enter_context(self.mimi.streaming(1))
                 self._stack.enter_context(self.gen.streaming(1))
-                self.gen.fill_lazily()
                 self._make_buffers()
                 self._warm_up()
         except BaseException:
@@ -244,7 +247,7 @@ class Engine:
         return self.mimi.encode(samples)[:, : self._heard]
 
     def _lm_only(self, codes: torch.Tensor, oracle: torch.Tensor) -> torch.Tensor:
-        self.gen.step_with(codes, oracle)
+        self.gen.step_with(codes, oracle, self._force_own[..., None])
         return self._text
 
     def _on_text(self, token: torch.Tensor) -> None:

@@ -6,10 +6,13 @@ replaced by one that adds the step's oracle token.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from moshi.models.lm import LMGen, _LMGenState
 from moshi.modules.transformer import StreamingTransformerLayer, _MHAState
 
+from app.frontend.kame.engine.fused import fused
 from app.frontend.kame.engine.model import FilledKVCache, KameLM
 
 
@@ -32,15 +35,27 @@ class KameGen(LMGen):
 
     `step` is the package's: a step without an oracle. All calls must be made on the thread that steps. All items of a
     batch get the same oracle.
+
+    `fused`: the layers use their fused forms (`fused.py`) at batch size 1, and `attend_to` can be used. Otherwise they
+    are exactly the package's.
     """
 
     lm_model: KameLM
 
-    def step_with(self, input_tokens: torch.Tensor, oracle: torch.Tensor) -> torch.Tensor | None:
-        """Runs `step` with an oracle token, `[1, 1, 1]`."""
+    def __init__(self, *args: Any, fused: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._fused = fused and self.cfg_coef == 1.0
+
+    def step_with(
+        self, input_tokens: torch.Tensor, oracle: torch.Tensor, own: torch.Tensor | None = None
+    ) -> torch.Tensor | None:
+        """Runs `step` with an oracle token, `[1, 1, 1]`.
+
+        `own`: the model's own codes, `[1, K, 1]`, if they are known, so that the depth transformer needn't run.
+        """
         self._main.token = oracle
         try:
-            return self.step(input_tokens)
+            return self.step(input_tokens, own)
         finally:
             self._main.token = self._main.padding
 
@@ -54,7 +69,8 @@ class KameGen(LMGen):
                 state.kv_cache.slots = slots
 
     def fill_lazily(self) -> None:
-        """Replaces the caches with ones that `attend_to` can limit. Call it once after streaming has started."""
+        """Replaces the caches with ones that `attend_to` can limit. Call it once after streaming has started, unless
+        the generator is fused."""
         for state in self._attention_states():
             if state.kv_cache is not None:
                 state.kv_cache = FilledKVCache.take_over(state.kv_cache)
@@ -72,4 +88,7 @@ class KameGen(LMGen):
     def _init_streaming_state(self, batch_size: int) -> _LMGenState:
         state = super()._init_streaming_state(batch_size)
         state.graphed_main = _OracleMain(self.lm_model)  # type: ignore[assignment]
+        if self._fused and batch_size == 1:
+            self.fill_lazily()
+            state.exit_stack.enter_context(fused(self.lm_model))
         return state

@@ -19,10 +19,11 @@ from torch import nn
 
 from app.conversation.frame import FRAME_SAMPLES
 from app.frontend.base import FrontEndError
+from app.frontend.kame.engine import kernels
 from app.frontend.kame.engine.checkpoint import Loaded
 from app.frontend.kame.engine.engine import Engine
 from app.frontend.kame.engine.model import KameLM
-from app.frontend.kame.engine.quantise import Precision, kernels
+from app.frontend.kame.engine.quantise import Precision
 from app.frontend.kame.engine.random_weights import TINY_LM, Size, random_models
 from app.models.fit import judge, shape_of
 from app.platform.supervision import CARD
@@ -175,7 +176,7 @@ def _time_parts(engine: Engine, frames: int) -> dict[str, Times]:
         "encode": lambda: engine._encode(samples),
         "temporal": lambda: lm.forward_text(column, None, None, token),
         "depth": lambda: engine.gen.depformer_step(text, hidden),
-        "language model": lambda: engine._lm_only(user, token),
+        "language model": lambda: engine.gen.step_with(user, token),
         "decode": lambda: mimi.decode(own),
     }
     out = {}
@@ -264,8 +265,8 @@ def _name_of(device: torch.device) -> str:
 
 
 def _kernel_words(precision: Precision, device: torch.device) -> str:
+    """Returns what computes the products with the matrices."""
     if precision == "bf16":
         return "torch"
-    if device.type != "cuda":
-        return "plain torch"
-    return "own kernel" if precision in kernels() else "plain torch"
+    own = device.type == kernels.DEVICE and kernels.usable(f"gemv_{precision}")
+    return "own kernel" if own else "plain torch"

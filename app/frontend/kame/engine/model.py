@@ -17,6 +17,8 @@ from moshi.models.lm_utils import ScaledEmbedding, _init_layer
 from moshi.modules.transformer import KVCacheResult, RingKVCache
 from torch import nn
 
+from app.frontend.kame.engine.fused import replace_layers
+
 
 class FilledKVCache(RingKVCache):
     """The package's ring cache, limited to its first `slots` positions (None: all).
@@ -53,6 +55,7 @@ class KameLM(LMModel):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        replace_layers(self)
         self._oracle = _OracleHook(self.oracle_emb)
         self.text_emb.register_forward_hook(self._oracle)
 

@@ -6,21 +6,28 @@ from dataclasses import dataclass
 
 import torch
 
-from app.frontend.kame.engine.quantise import kernels
+from app.frontend.kame.engine.proofs import notes_of, prove
 from app.frontend.kame.messages import LoadRequest
 from app.frontend.kame.stream_engine import EngineError
 from app.models.fit import Plan, Precision, judge, shape_of
 from app.models.layout import CheckpointFiles
 
+PRODUCTS: dict[Precision, tuple[Precision, ...]] = {"bf16": (), "int8": ("int8",), "int4": ("int4", "int8")}
+"""The forms of the matrices of each precision; the output heads of int4 are int8."""
+
 
 @dataclass(frozen=True, slots=True)
 class EnginePlan:
-    """How to run the model. `context`: in frames, None for the model's own; `sentence`: the memory that it needs."""
+    """How to run the model.
+
+    `context`: in frames, None for the model's own; `sentence`: the memory that it needs; `notes`: see `Ready`.
+    """
 
     device: str
     precision: Precision
     context: int | None
     sentence: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def make_plan(request: LoadRequest, files: CheckpointFiles) -> EnginePlan:
@@ -42,14 +49,17 @@ def make_plan(request: LoadRequest, files: CheckpointFiles) -> EnginePlan:
         plan = fit.offers[0]
     if plan is None:
         raise EngineError("refused", fit.sentence)
-    if plan.precision != "bf16" and plan.precision not in kernels():
-        raise EngineError(
+    failing = prove()
+    if any(f"gemv_{form}" in failing for form in PRODUCTS[plan.precision]):
+        refusal = EngineError(
             "refused",
             f"{plan.precision} isn't available on this card with this driver. Choose bf16 if it has 24 GB, or the "
             "built-in voice; the log has the details.",
         )
+        refusal.add_note("\n".join(notes_of(failing)))
+        raise refusal
     limit_memory(plan, total)
-    return EnginePlan("cuda", plan.precision, plan.context, fit.sentence)
+    return EnginePlan("cuda", plan.precision, plan.context, fit.sentence, notes_of(failing))
 
 
 def limit_memory(plan: Plan, total: int) -> None:

@@ -4,46 +4,28 @@ At batch size 1, a step takes as long as reading the weights, so reducing their 
 time almost as much. int8 has a scale per row, int4 a scale and a minimum per group of 128 columns. Embeddings and norms
 aren't quantised.
 
-The products run in the app's own kernels, compiled on loading by NVRTC, which comes with torch on Linux and Windows, so
-neither Triton nor a compiler is needed. Each kernel is checked against plain torch on the device before it is used. If
-it doesn't compile or gives wrong results, plain torch is used, which is slower.
+On a card, the products run in the app's own kernels (`kernels.py`) if that card has proven them; otherwise, in plain
+torch, which is slower.
 """
 
 from __future__ import annotations
 
-import ctypes
-import functools
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import torch
-import torch.cuda._utils as cuda_utils
 from moshi.modules.gating import ActivationGating
 from moshi.modules.transformer import StreamingMultiheadAttention
 from torch import nn
 
+from app.frontend.kame.engine import kernels
 from app.models.fit import Precision
 
 GROUP = 128
 """The number of columns in a row that share an int4 scale and minimum."""
 
-ROWS_A_BLOCK = 8
-THREADS_A_BLOCK = 128
-"""Must match `kernels.cu`: 4 warps of 2 rows."""
-
 PACKED_ROWS = 2048
 """How many rows are packed together, which takes several float32 copies of them."""
-
-Kernel = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], None]
-"""Called with the packed matrix, its parameters, the vector and the output tensor."""
-
-log = logging.getLogger(__name__)
-
-_working: dict[Precision, Kernel] = {}
-"""The kernels loaded and checked in this process."""
 
 
 def pack_int8(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -109,14 +91,13 @@ class QuantisedMatrix(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Returns the product, `[..., N]`, in the type of `x`."""
-        kernel = _working.get(self.precision) if self.packed.is_cuda else None
         rows = x.numel() // self.in_features
-        if kernel is None or rows > 4:
+        if rows > 4 or not kernels.usable(f"gemv_{self.precision}", self.packed):
             return nn.functional.linear(x, self.plain().to(x.dtype))
         vectors = x.reshape(rows, self.in_features).to(torch.bfloat16).contiguous()
         out = torch.empty(rows, self.out_features, dtype=torch.bfloat16, device=x.device)
         for row in range(rows):
-            kernel(self.packed, self.params, vectors[row], out[row])
+            kernels.gemv(self.precision, self.packed, self.params, vectors[row], out[row])
         return out.view(*x.shape[:-1], self.out_features).to(x.dtype)
 
 
@@ -201,8 +182,6 @@ def quantise(
     - `weight_of`: returns the weights of a `Linear`, if they aren't in the module itself.
     """
     slots = quantisable(model, precision, keep_int8)
-    if slots and (device or next(model.parameters()).device).type == "cuda":
-        kernels()
     for slot in slots:
         linear = slot.parent.get_submodule(slot.name.rpartition(".")[2])
         assert isinstance(linear, nn.Linear)
@@ -214,97 +193,3 @@ def _fits(matrix: nn.Module, form: Precision) -> bool:
     if isinstance(matrix, QuantisedProjection) or not isinstance(matrix, nn.Linear) or matrix.bias is not None:
         return False
     return matrix.in_features % (16 if form == "int8" else GROUP) == 0
-
-
-def kernels() -> dict[Precision, Kernel]:
-    """Returns the kernels that have been verified on this machine's GPU, keyed by precision.
-
-    The next call retries any that couldn't be loaded.
-    """
-    forms: tuple[Precision, ...] = ("int8", "int4")
-    for precision in forms if torch.cuda.is_available() else ():
-        if precision in _working:
-            continue
-        try:
-            kernel = functools.partial(_launch, _load_kernel(f"gemv_{precision}"))
-            if error := _check(kernel, precision):
-                raise RuntimeError(f"its result is off by {error:.3g}")
-            _working[precision] = kernel
-        except Exception as error:
-            # A driver, card or newer torch may fail in any way. The session continues, only slower.
-            log.warning("The %s kernel can't be used (%s); plain torch stands in.", precision, error)
-    return _working
-
-
-def compile_kernel(name: str, capability: str = "") -> bytes:
-    """Compiles a kernel in `kernels.cu` for cards of `capability` ("89"), or to PTX for any card from Turing on.
-
-    Machine code is preferred because a driver can't load PTX newer than itself. Needs neither a
-    card nor, unlike torch's own helper, CUDA toolkit headers. Raises RuntimeError with the compiler log.
-    """
-    names = ("_get_nvrtc_library", "_get_gpu_rtc_library")  # in torch 2.9, and in later versions
-    library = next(getattr(cuda_utils, name) for name in names if hasattr(cuda_utils, name))
-    nvrtc, program = library(), ctypes.c_void_p()
-    source = (Path(__file__).parent / "kernels.cu").read_bytes()
-
-    def call(function: str, *args: Any) -> None:
-        if code := getattr(nvrtc, function)(*args):
-            size = ctypes.c_size_t()
-            nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
-            text = ctypes.create_string_buffer(max(1, size.value))
-            nvrtc.nvrtcGetProgramLog(program, text)
-            raise RuntimeError(f"{function} failed ({code}): {text.value.decode('utf-8', 'replace')}")
-
-    call("nvrtcCreateProgram", ctypes.byref(program), source, f"{name}.cu".encode(), 0, None, None)
-    try:
-        target = f"sm_{capability}" if capability else "compute_75"
-        options = (ctypes.c_char_p * 1)(f"--gpu-architecture={target}".encode())
-        call("nvrtcCompileProgram", program, 1, options)
-        kind, size = "CUBIN" if capability else "PTX", ctypes.c_size_t()
-        call(f"nvrtcGet{kind}Size", program, ctypes.byref(size))
-        code = ctypes.create_string_buffer(size.value)
-        call(f"nvrtcGet{kind}", program, code)
-        return code.raw
-    finally:
-        nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
-
-
-def _load_kernel(name: str) -> Callable[..., None]:
-    # Loading is a driver call and needs the card's context bound to this thread, which synchronising does.
-    torch.cuda.synchronize()
-    major, minor = torch.cuda.get_device_capability()
-    try:
-        code = compile_kernel(name, f"{major}{minor}")
-    except RuntimeError:
-        code = compile_kernel(name)  # the card is newer than this torch
-    loaded = cuda_utils._cuda_load_module(code, [name])
-    assert isinstance(loaded, dict)  # because a name was given
-    return loaded[name]
-
-
-def _launch(
-    compiled: Callable[..., None],
-    packed: torch.Tensor,
-    params: torch.Tensor,
-    vector: torch.Tensor,
-    out: torch.Tensor,
-) -> None:
-    rows, columns = out.shape[0], vector.shape[0]
-    grid = ((rows + ROWS_A_BLOCK - 1) // ROWS_A_BLOCK, 1, 1)
-    compiled(grid=grid, block=(THREADS_A_BLOCK, 1, 1), args=[packed, params, vector, out, rows, columns])
-
-
-def _check(kernel: Callable[..., None], precision: Precision) -> float:
-    """Returns the kernel's relative error against plain torch on this device, or 0 if it is within bf16 rounding."""
-    random = torch.Generator().manual_seed(0)
-    worst = 0.0
-    for rows, columns in ((1, 128), (515, 1024), (4096, 4096), (7, 11264)):
-        weight = torch.randn(rows, columns, generator=random)
-        matrix = QuantisedMatrix(weight, precision, torch.device("cuda"))
-        vector = torch.randn(columns, generator=random).bfloat16().cuda()
-        out = torch.full((rows,), torch.nan, dtype=torch.bfloat16, device="cuda")
-        kernel(matrix.packed, matrix.params, vector, out)
-        wanted = matrix.plain() @ vector.float()
-        error = ((out.float() - wanted).norm() / wanted.norm()).item()
-        worst = max(worst, error if error == error else float("inf"))
-    return worst if worst > 5e-3 else 0.0

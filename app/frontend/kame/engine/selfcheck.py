@@ -1,7 +1,7 @@
-"""Compares this machine's fast paths (graphs, kernels, short attention) with the plain ones.
+"""Compares this machine's fast paths (graphs, kernels, fused layers, short attention) with the plain ones.
 
-Tokens must match exactly; samples and kernel results have a small tolerance. Uses small models with random weights and
-takes a few seconds. `bench frame --check` runs it on the user's card.
+Tokens must match exactly; samples, logits and kernel results have a small tolerance. Uses small models with random
+weights and takes a few seconds. `bench frame --check` runs it on the user's card.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import torch
 from moshi.models.lm import LMGen, LMModel
 
 from app.conversation.frame import FRAME_SAMPLES
+from app.frontend.kame.engine import kernels
 from app.frontend.kame.engine.engine import Engine
 from app.frontend.kame.engine.generator import KameGen
 from app.frontend.kame.engine.model import KameLM, neutral_oracle
-from app.frontend.kame.engine.quantise import QuantisedMatrix, kernels
+from app.frontend.kame.engine.proofs import prove
 from app.frontend.kame.engine.random_weights import TINY_LM, random_mimi, random_models
 from app.frontend.kame.stream_engine import Column
 
@@ -38,15 +39,15 @@ def run_checks(device_name: str = "auto", steps: int = STEPS) -> list[Check]:
     """Runs all comparisons on a device, with `steps` frames each. `auto`: the CUDA card if there is one."""
     on_card = device_name != "cpu" and torch.cuda.is_available()
     device = torch.device("cuda" if on_card else "cpu")
-    checks = []
+    checks = _kernels(device)
     for dtype in (torch.float32, torch.bfloat16):
         name = str(dtype).removeprefix("torch.")
         checks += [
             _moshi(device, dtype, name, steps),
             _short(device, dtype, name, steps),
+            _fused(device, dtype, name, steps),
         ]
-    checks += [_engine(device, steps), *_kernels(device)]
-    return checks
+    return [*checks, _engine(device, steps)]
 
 
 def _model(device: torch.device, dtype: torch.dtype) -> KameLM:
@@ -120,18 +121,53 @@ def _frames(engine: Engine, steps: int) -> list[tuple[np.ndarray, Column]]:
     return out
 
 
+def _fused(device: torch.device, dtype: torch.dtype, name: str, steps: int) -> Check:
+    """Compares the logits of the fused and the plain form of all layers, both fed with the same tokens."""
+    model = _model(device, dtype)
+    plain, fused = (_logits(KameGen(model, use_sampling=False, fused=one), steps) for one in (False, True))
+    errors = []
+    for wanted, result in zip(plain, fused, strict=True):
+        for one, other in zip(wanted, result, strict=True):
+            errors.append(((one - other).norm() / one.norm()).nan_to_num(torch.inf).item())
+            if one.argmax() != other.argmax():
+                break  # the codebooks that follow were fed with another code
+    tolerance = 1e-4 if dtype == torch.float32 else 0.05
+    far = max(errors)
+    return Check(f"fused layers and plain ones, {name}", far < tolerance, f"logits differ by {far:.1e}")
+
+
+def _logits(gen: KameGen, steps: int) -> list[list[torch.Tensor]]:
+    """Returns the logits of the text and of each codebook at each step. The stream's own tokens are random."""
+    model = gen.lm_model
+    random = torch.Generator().manual_seed(2)
+    user = torch.randint(0, TINY_LM["card"], (1, 8, steps), generator=random).to(model.device)
+    text = torch.randint(0, TINY_LM["text_card"], (steps,), generator=random).to(model.device)
+    own = torch.randint(0, TINY_LM["card"], (steps, 1, 8), generator=random).to(model.device)
+    out: list[list[torch.Tensor]] = []
+
+    def force_text(token: torch.Tensor) -> None:
+        token.copy_(text[len(out) - 1])
+
+    def force_own(codes: torch.Tensor) -> None:
+        codes.copy_(own[len(out) - 1])
+
+    gen.on_text_hook, gen.on_audio_hook = force_text, force_own
+    heads = [model.text_linear, *model.linears]
+    hooks = [head.register_forward_hook(lambda _, __, logits: out[-1].append(logits.float())) for head in heads]
+    with torch.no_grad(), gen.streaming(1):
+        for step in range(steps):
+            out.append([])
+            gen.step(user[:, :, step : step + 1])
+    for hook in hooks:
+        hook.remove()
+    return out
+
+
 def _kernels(device: torch.device) -> list[Check]:
     if device.type != "cuda":
-        return [Check("kernels for int8 and int4", True, "none on a processor: plain torch", False)]
-    checks = []
-    for precision in ("int8", "int4"):
-        if precision not in kernels():
-            checks.append(Check(f"the {precision} kernel", False, "can't be used here: plain torch, slowly", False))
-            continue
-        torch.manual_seed(0)
-        matrix = QuantisedMatrix(torch.randn(4096, 4096), precision, device)
-        x = torch.randn(1, 1, 4096, dtype=torch.bfloat16, device=device)
-        wanted = matrix.plain() @ x[0, 0].float()
-        error = ((matrix(x)[0, 0].float() - wanted).norm() / wanted.norm()).item()
-        checks.append(Check(f"the {precision} kernel", error < 5e-3, f"relative error {error:.1e}"))
-    return checks
+        return [Check("own kernels", True, "none on a processor: plain torch", False)]
+    failing = prove(again=True)
+    return [
+        Check(f"the kernel {name}", name not in failing, failing.get(name, "equal to plain torch"))
+        for name in kernels.NAMES
+    ]

@@ -177,6 +177,7 @@ def _loaded(request: LoadRequest, report: Report) -> Iterator[tuple[StreamEngine
             load_seconds=round(time.perf_counter() - began, 2),
             loaded_bytes=sum(path.stat().st_size for path in files.all),
             card_bytes=torch.cuda.memory_reserved() if plan.device == "cuda" else 0,
+            notes=plan.notes,
         )
         yield engine, ready
 
