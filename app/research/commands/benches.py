@@ -240,6 +240,17 @@ def _facts(args: argparse.Namespace, progress: Progress) -> Any:
         return run_talk(run_facts(make, models, facts, progress, ways=ways, costs=costs))
 
 
+def _launches(args: argparse.Namespace, progress: Progress) -> Any:
+    from app.frontend import require_torch
+    from app.research.benches.card_stub import load_card_stub
+
+    require_torch()
+    load_card_stub()  # before torch
+    from app.research.benches.launches import run_launches
+
+    return run_launches(args.size, progress)
+
+
 def _chaos(args: argparse.Namespace, progress: Progress) -> Any:
     from app import main as compose
     from app.research.benches.chaos import PARTS, run_chaos
@@ -428,6 +439,13 @@ BENCHES = (
         real("--minutes", 10.0, "N", "of talk, at full speed", least=0.05),
         real("--live", 40.0, "SECONDS", "of talk, in real time", least=2.0, dest="live_seconds"),
         count("--turns", 2000, "of the long conversation", least=2),
+        can_fail=True,
+    ),
+    bench(
+        "launches",
+        "what a frame of KAME asks of a card, by precision and generation, counted without a card",
+        _launches,
+        one_of("--size", ("7b", "tiny"), "the published shape, or a small one"),
         can_fail=True,
     ),
     bench(

@@ -33,18 +33,22 @@ class FrameGraphs:
         self._pool: Any = None
 
     def run(self, name: str, slots: int, function: Callable[..., Any], *args: torch.Tensor) -> Any:
-        """Calls `function`, or replays its graph for an attention length of `slots`, which the first call captures.
+        """Calls `function`, or replays its graph for an attention length of `slots`.
 
-        What it returns is overwritten by the next call of any of the functions. Raises CaptureError.
+        The first call is made directly, so that libraries can set themselves up, and captured afterwards. What it
+        returns is overwritten by the next call of any of the functions. Raises CaptureError.
         """
         if not self.enabled:
             return function(*args)
         graph = self._graphs.get((name, slots))
-        if graph is None:
-            if self._pool is None:
-                self._pool = torch.cuda.graph_pool_handle()
-            graph = self._graphs[name, slots] = _Graph(self.in_place(function), args, self._pool)
-        return graph.replay(args)
+        if graph is not None:
+            return graph.replay(args)
+        if self._pool is None:
+            self._pool = torch.cuda.graph_pool_handle()
+        stays = self.in_place(function)
+        out = stays(*args)
+        self._graphs[name, slots] = _Graph(stays, args, self._pool)  # which changes no state
+        return out
 
     def close(self) -> None:
         """Frees all graphs and drops the references to the modules."""
@@ -85,10 +89,9 @@ class FrameGraphs:
 
 
 class _Graph:
-    """A captured call. Before the capture the call runs once, so that libraries can set themselves up."""
+    """A captured call. The capture itself changes no state."""
 
     def __init__(self, function: Callable[..., Any], args: tuple[torch.Tensor, ...], pool: Any) -> None:
-        function(*args)
         self._args = args
         self._graph = torch.cuda.CUDAGraph()
         try:

@@ -94,10 +94,16 @@ TINY_MIMI: dict[str, Any] = {
 Size = Literal["7b", "tiny"]
 
 
-def random_models(size: Size, precision: Precision, device: torch.device, context: int | None = None) -> Loaded:
-    """Creates models with random weights, directly on `device`."""
+def random_models(
+    size: Size,
+    precision: Precision,
+    device: torch.device,
+    context: int | None = None,
+    dtype: torch.dtype | None = None,
+) -> Loaded:
+    """Creates models with random weights, directly on `device`. `dtype`: None for bf16 on a card, else float32."""
     config = dict(TINY_LM) if size == "tiny" else None
-    dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
+    dtype = dtype or (torch.bfloat16 if device.type == "cuda" else torch.float32)
     lm = build_lm(config, torch.device("meta"), dtype, context)
     random = torch.Generator(device=device).manual_seed(0)
 
