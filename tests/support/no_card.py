@@ -16,20 +16,24 @@ def kernels_on_a_cold_thread(*, synchronise: bool = True) -> list[str]:
     """Which kernels are loaded on a thread without a context, while other threads have one."""
     import torch
 
-    from app.frontend.kame.engine import quantise
+    from app.frontend.kame.engine import kernels
 
-    def launched(kernel: Any, _: str) -> float:
-        # What a kernel would compute isn't there to be checked, but its launch needs a context too.
-        kernel(*(torch.empty(128, device="cuda") for _ in range(4)))
-        return 0.0
+    def load_and_launch() -> list[str]:
+        try:
+            kernels.load()
+        except RuntimeError:
+            return []
+        vector = torch.empty(128, device="cuda")
+        for name in kernels.NAMES:
+            kernels.launch(name, 1, 32, vector)  # what it would compute isn't there, but its launch needs a context
+        return sorted(kernels._loaded)
 
-    quantise._check = launched
     torch.cuda.synchronize()
     with ThreadPoolExecutor(1) as warm, ThreadPoolExecutor(1) as cold:
         warm.submit(torch.cuda.synchronize).result()
         if not synchronise:
             torch.cuda.synchronize = lambda *_: None
-        return sorted(cold.submit(quantise.kernels).result())
+        return cold.submit(load_and_launch).result()
 
 
 def faults() -> dict[str, list[str]]:

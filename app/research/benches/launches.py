@@ -13,7 +13,6 @@ import weakref
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import torch
@@ -25,9 +24,10 @@ from torch.utils._pytree import tree_leaves
 
 from app.diagnostics.tables import Progress, markdown, paragraphs
 from app.frontend.kame.engine import engine as engines
-from app.frontend.kame.engine import quantise
+from app.frontend.kame.engine import kernels
 from app.frontend.kame.engine.checkpoint import build_lm
 from app.frontend.kame.engine.engine import Engine
+from app.frontend.kame.engine.quantise import quantise
 from app.frontend.kame.engine.random_weights import TINY_LM, TINY_MIMI, Size
 from app.models.fit import PRECISIONS, Precision
 from app.research.benches.card_stub import CAPABILITIES
@@ -142,10 +142,12 @@ def _replaced(place: Any, name: str, value: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _own_kernels(watch: Watch) -> Iterator[None]:
-    """Has the app's kernels counted where they would be launched."""
+    """Has the app's kernels counted where they would be launched, as if the card had proven all of them."""
 
-    working = {precision: partial(watch.own, f"gemv_{precision}") for precision in ("int8", "int4")}
-    with _replaced(quantise, "_working", working):
+    def launch(name: str, blocks: int, threads: int, *args: torch.Tensor | int) -> None:
+        watch.own(name, *(one for one in args if isinstance(one, torch.Tensor)))
+
+    with _replaced(kernels, "launch", launch), _replaced(kernels, "_proven", set(kernels.NAMES)):
         yield
 
 
@@ -171,7 +173,7 @@ def count(size: Size, precision: Precision, capability: int) -> dict[str, Counte
         stack.enter_context(torch.no_grad())
         for model in (lm, mimi):
             _move(model.eval(), device)
-        quantise.quantise(lm, precision)
+        quantise(lm, precision)
         setattr(mimi, "silence", (0,) * lm.dep_q)  # noqa: B010 - what would be learnt from values
         engine = stack.enter_context(Engine(lm, mimi, graphs=False))
         engine._attend(engine.context)
@@ -246,7 +248,7 @@ class LaunchesBench:
 
 
 def _own(counted: Counted) -> int:
-    return sum(number for name, number in counted.launches.items() if name.startswith("gemv_"))
+    return sum(number for name, number in counted.launches.items() if name in kernels.NAMES)
 
 
 def run_launches(size: Size, progress: Progress) -> LaunchesBench:
