@@ -22,9 +22,10 @@ from app.demo.record import Pair
 from app.demo.shipped import load_pairs, load_questions
 from app.frontend import free_card_bytes
 from app.models.catalogue import ModelError, find_model, models_of
-from app.models.fit import PRECISIONS, judge
+from app.models.fit import judge
 from app.models.layout import read_layout
 from app.models.locations import folder_of, is_here
+from app.models.pool import MODELS
 from app.models.selection import language_model_here
 from app.platform.installation import resource
 from app.services import backends
@@ -171,5 +172,8 @@ def _kame_fits() -> bool:
         read_layout(folder_of(find_model("kame")), quickly=True)
     except ModelError:
         return False
+    if MODELS.holds("engine"):  # it is loaded, and has taken most of the memory
+        return True
     free = free_card_bytes()
-    return free is not None and any(judge(free, precision).plan for precision in PRECISIONS)
+    fit = judge(free, "bf16") if free is not None else None
+    return fit is not None and bool(fit.plan or fit.offers)

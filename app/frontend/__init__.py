@@ -7,6 +7,7 @@ Suggested reading order (`README.md` describes how they work):
   decided in `app.conversation.speaking`.
 - `clause_playback.py`: clauses and openings that are synthesised in advance, and their playback as frames.
 - `kame/`: the GPU front-ends KAME and Moshi, whose models are in a process of their own.
+- `slow_card.py`: why a model on a graphics card is too slow.
 - `remote/`: a voice server on another machine.
 
 A session sends `OracleAsked`, `OracleWords` and floor commands, and calls `FrontEnd.step` with every frame. The

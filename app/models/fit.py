@@ -12,10 +12,14 @@ Precision = Literal["bf16", "int8", "int4"]
 """The data type of the weight matrices, largest first."""
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
-MIMI_BYTES = 390_000_000
-"""The size of Mimi's float32 weights and streaming state."""
+MIMI_BYTES = 420_000_000
+"""The size of Mimi's float32 weights and streaming state: 0.39 to 0.42 GB, counted."""
 WORKING_BYTES = 900_000_000
 """Memory for the CUDA context, graphs, kernels and activations; an allowance rather than a measurement."""
+DESKTOP_BYTES = 1_000_000_000
+"""What a desktop takes of the card that shows it: 0.5 to 1 GB."""
+DRIVER_BYTES = 500_000_000
+"""The part of a card's memory that the driver keeps for itself, at most. CUDA doesn't count it, NVML does."""
 LEAST_CONTEXT = 750
 """The minimum context, in frames, for a coherent conversation (60 s)."""
 
@@ -122,6 +126,15 @@ def needed_bytes(shape: Shape, precision: Precision, context: int | None = None)
     """Returns the required memory on the card: weights, cache for `context` frames, Mimi and working memory."""
     frames = min(context or shape.context, shape.context)
     return shape.weight_bytes(precision) + frames * shape.cache_bytes_a_frame + MIMI_BYTES + WORKING_BYTES
+
+
+def usable_bytes(free: int, total: int) -> int:
+    """Returns how much of a card's free memory models may take, so that the desktop has its share even if it hardly
+    uses any now.
+
+    `total`: the card's memory, without the driver's own.
+    """
+    return min(free, total - DESKTOP_BYTES)
 
 
 def judge(

@@ -165,6 +165,11 @@ class ModelPool:
         now = self._clock()
         self._drop(lambda idle: now - idle.since >= KEEP_SECONDS)
 
+    def holds(self, kind: str) -> bool:
+        """Returns whether there is an idle model of a kind."""
+        with self._lock:
+            return any(idle.key.kind == kind for idle in self._idle)
+
     def drop(self, kind: str) -> None:
         """Drops the idle models of a kind."""
         self._drop(lambda idle: idle.key.kind == kind)

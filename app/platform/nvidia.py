@@ -16,7 +16,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 OLDEST_CUDA = (12, 0)
@@ -85,6 +85,38 @@ class Driver(NamedTuple):
     trouble: str = ""
 
 
+class Program(NamedTuple):
+    """A process that uses a card. `memory`: of the card, in bytes; 0 if unknown, as always on Windows.
+
+    `busy`: the most of the card's time that it has taken lately, in percent; 0 if unknown.
+    """
+
+    pid: int
+    name: str
+    memory: int = 0
+    busy: int = 0
+
+
+class CardUse(NamedTuple):
+    """What a card is doing. What the driver doesn't tell is 0 or empty.
+
+    - `total`, `used`: its memory in bytes, and how much of it is taken
+    - `busy`: the share of the last moments in which it computed, in percent
+    - `clock`, `fastest`: the clock of its multiprocessors now and at most, in MHz
+    - `slowed`: what keeps the clock low: "heat" or "power"
+    - `programs`: the processes that use it
+    """
+
+    name: str
+    total: int
+    used: int
+    busy: int = 0
+    clock: int = 0
+    fastest: int = 0
+    slowed: tuple = ()
+    programs: tuple = ()
+
+
 def look(
     seconds: float = SECONDS, libraries: Sequence[str] | None = None, devices: str = "/sys/bus/pci/devices"
 ) -> Driver | None:
@@ -96,6 +128,21 @@ def look(
     if found is None and _has_device(devices):
         return Driver(trouble=NO_DRIVER)
     return found if found is None or found.cards or found.trouble else None
+
+
+def look_at_use(seconds: float = SECONDS, libraries: Sequence[str] | None = None) -> tuple:
+    """Asks the driver what its cards are doing, within `seconds`; returns a `CardUse` for each, none if it is silent.
+
+    `libraries`: candidate paths of the driver's library.
+    """
+    try:
+        told = _told_by_child("--use", *(library_places() if libraries is None else libraries), seconds=seconds)
+        return tuple(
+            CardUse._make((*facts, tuple(slowed), tuple(Program(*program) for program in programs)))
+            for *facts, slowed, programs in (told or {}).get("use", ())
+        )
+    except (OSError, ValueError, TypeError):
+        return ()
 
 
 def best_card(driver: Driver) -> Card | None:
@@ -149,11 +196,14 @@ def library_places() -> list[str]:
 # -- queries of the driver's library, in a child process
 
 
+def _told_by_child(*arguments: str, seconds: float) -> dict | None:
+    """Returns what the child prints. Raises OSError or ValueError."""
+    return json.loads(_output_of([sys.executable, "-I", "-S", os.path.abspath(__file__), *arguments], seconds))
+
+
 def _ask_child(libraries: Sequence[str], seconds: float) -> Driver | None:
-    command = [sys.executable, "-I", "-S", os.path.abspath(__file__), *libraries]
     try:
-        printed = _output_of(command, seconds)
-        told = json.loads(printed)
+        told = _told_by_child(*libraries, seconds=seconds)
         if told is None:
             return None
         if "code" in told:
@@ -199,8 +249,16 @@ class _Memory(ctypes.Structure):
     _fields_ = (("total", ctypes.c_ulonglong), ("free", ctypes.c_ulonglong), ("used", ctypes.c_ulonglong))
 
 
-def _ask_library(libraries: Sequence[str]) -> dict | None:
-    """Queries the driver through the first of `libraries` that loads; returns None if none does."""
+class _Running(ctypes.Structure):
+    _fields_ = (("pid", ctypes.c_uint), ("memory", ctypes.c_ulonglong), ("instances", ctypes.c_uint * 2))
+
+
+class _Sample(ctypes.Structure):
+    _fields_ = (("pid", ctypes.c_uint), ("time", ctypes.c_ulonglong), ("shares", ctypes.c_uint * 4))
+
+
+def _library(libraries: Sequence[str]) -> Callable[..., None] | None:
+    """Returns a function that calls one of the first library that loads, and raises _Refused or AttributeError."""
     for place in libraries:
         try:
             library = ctypes.CDLL(place)
@@ -215,6 +273,14 @@ def _ask_library(libraries: Sequence[str]) -> dict | None:
         if code:
             raise _Refused(code)
 
+    return call
+
+
+def _ask_library(libraries: Sequence[str]) -> dict | None:
+    """Queries the driver through the first of `libraries` that loads; returns None if none does."""
+    call = _library(libraries)
+    if call is None:
+        return None
     text = ctypes.create_string_buffer(96)
     number, major, minor = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
     cards = []
@@ -242,6 +308,76 @@ def _ask_library(libraries: Sequence[str]) -> dict | None:
     return {"driver": version, "cuda": [cuda[0], cuda[1] // 10], "cards": cards}
 
 
+_MOST_PROGRAMS, _MOST_SAMPLES = 256, 4096
+_SM_CLOCK = 1
+_UNKNOWN = 2**64 - 1
+_SLOWED = ((0x20 | 0x40, "heat"), (0x04 | 0x80, "power"))
+"""The bits of NVML's reasons for a low clock, of software and hardware, and what they mean."""
+
+
+def _ask_use(libraries: Sequence[str]) -> dict | None:
+    """Asks what each card is doing. A question that the driver doesn't answer leaves a 0."""
+    call = _library(libraries)
+    if call is None:
+        return None
+
+    def number(function: str, *arguments: object, kind: type = ctypes.c_uint) -> int:
+        value = kind()
+        known = _answers(call, function, *arguments, ctypes.byref(value))
+        return value.value if known else 0
+
+    cards = []
+    try:
+        call("nvmlInit_v2")
+        for index in range(number("nvmlDeviceGetCount_v2")):
+            card, memory, shares = ctypes.c_void_p(), _Memory(), (ctypes.c_uint * 2)()
+            text = ctypes.create_string_buffer(96)
+            call("nvmlDeviceGetHandleByIndex_v2", ctypes.c_uint(index), ctypes.byref(card))
+            call("nvmlDeviceGetName", card, text, ctypes.c_uint(len(text)))
+            call("nvmlDeviceGetMemoryInfo", card, ctypes.byref(memory))
+            _answers(call, "nvmlDeviceGetUtilizationRates", card, ctypes.byref(shares))
+            clock = number("nvmlDeviceGetClockInfo", card, ctypes.c_int(_SM_CLOCK))
+            fastest = number("nvmlDeviceGetMaxClockInfo", card, ctypes.c_int(_SM_CLOCK))
+            reasons = number("nvmlDeviceGetCurrentClocksThrottleReasons", card, kind=ctypes.c_ulonglong)
+            slowed = [word for bits, word in _SLOWED if reasons & bits]
+            name, used = text.value.decode("utf-8", "replace"), memory.total - memory.free
+            cards.append([name, memory.total, used, shares[0], clock, fastest, slowed, _programs(call, card)])
+    except (_Refused, AttributeError):
+        return None
+    return {"use": cards}
+
+
+def _programs(call: Callable[..., None], card: ctypes.c_void_p) -> list:
+    """Returns the fields of a `Program` for each process that uses the card."""
+    memory: dict[int, int] = {}
+    busy: dict[int, int] = {}
+    for kind in ("Compute", "Graphics"):
+        count, running = ctypes.c_uint(_MOST_PROGRAMS), (_Running * _MOST_PROGRAMS)()
+        if _answers(call, f"nvmlDeviceGet{kind}RunningProcesses_v3", card, ctypes.byref(count), running):
+            for one in running[: count.value]:
+                taken = 0 if one.memory == _UNKNOWN else one.memory
+                memory[one.pid] = max(taken, memory.get(one.pid, 0))
+    count, samples = ctypes.c_uint(_MOST_SAMPLES), (_Sample * _MOST_SAMPLES)()
+    if _answers(call, "nvmlDeviceGetProcessUtilization", card, samples, ctypes.byref(count), ctypes.c_ulonglong()):
+        for sample in samples[: count.value]:
+            busy[sample.pid] = max(busy.get(sample.pid, 0), min(sample.shares[0], 100))
+    text = ctypes.create_string_buffer(1024)
+    programs = []
+    for pid, taken in memory.items():
+        known = _answers(call, "nvmlSystemGetProcessName", ctypes.c_uint(pid), text, ctypes.c_uint(len(text)))
+        path = text.value.decode("utf-8", "replace") if known else ""
+        programs.append([pid, path.replace("\\", "/").rpartition("/")[2], taken, busy.get(pid, 0)])
+    return programs
+
+
+def _answers(call: Callable[..., None], function: str, *arguments: object) -> bool:
+    try:
+        call(function, *arguments)
+        return True
+    except (_Refused, AttributeError):
+        return False
+
+
 def _has_device(devices: str) -> bool:
     """Returns whether Linux lists an NVIDIA display device, with or without a driver."""
     for folder in glob.glob(os.path.join(devices, "*")):
@@ -258,4 +394,5 @@ def _has_device(devices: str) -> bool:
 
 
 if __name__ == "__main__":
-    print(json.dumps(_ask_library(sys.argv[1:])))
+    asks_use = sys.argv[1:2] == ["--use"]
+    print(json.dumps(_ask_use(sys.argv[2:]) if asks_use else _ask_library(sys.argv[1:])))

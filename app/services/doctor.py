@@ -6,7 +6,6 @@ It makes no changes, and connects to no server except the user's Ollama.
 from __future__ import annotations
 
 import asyncio
-import importlib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,10 +14,11 @@ from typing import Any, Literal
 from app.backend import PROVIDERS, find_spec
 from app.backend.base import BackendError
 from app.diagnostics.machine import Card, Machine, probe_machine
-from app.frontend import free_card_bytes, require_torch
+from app.frontend import require_torch
 from app.frontend.base import FrontEndError
+from app.frontend.kame.card_look import CardLook, look_with_torch
 from app.models.catalogue import DEFAULTS, ModelError, find_model, models_of
-from app.models.fit import Precision, judge, shape_of
+from app.models.fit import Precision, judge, shape_of, usable_bytes
 from app.models.layout import read_layout
 from app.models.locations import folder_of, is_here
 from app.platform import single_instance
@@ -49,20 +49,16 @@ def embedded_speed() -> tuple[bool, str]:
     return hearing.first < 1.0 and said < 0.6 * LOOK_SECONDS, words
 
 
-def predicted_frame(precision: Precision, context: int) -> str:
+def predicted_frame(precision: Precision, context: int, found: CardLook) -> str:
     """Returns a user-facing prediction of whether KAME runs in real time, based on the card's memory bandwidth."""
-    measure = importlib.import_module("app.frontend.kame.engine.measure")
-    device = importlib.import_module("torch").device("cuda")
-    try:
-        bandwidth = measure.copy_bandwidth(device)
-    except RuntimeError as error:
-        return f" Its memory could not be measured ({str(error).splitlines()[0]})."
-    floor = shape_of(None, context).frame_bytes(precision) / bandwidth * 1000
+    if not found.bandwidth:
+        return f" Its memory could not be measured ({found.unmeasured})."
+    floor = shape_of(None, context).frame_bytes(precision) / found.bandwidth * 1000
     likely = 1.5 * floor + MIMI_MS
     keeps_up = "will keep up" if likely <= FRAME_LIMIT_MS else "may not keep up; choose a smaller precision"
     return (
-        f" Its memory moves {bandwidth / 1e9:.0f} GB/s: a frame of 80 ms should take about {likely:.0f} ms, so it "
-        f"{keeps_up}. “{single_instance.command()} bench frame --random-weights” measures it."
+        f" Its memory moves {found.bandwidth / 1e9:.0f} GB/s: a frame of 80 ms should take about {likely:.0f} ms, so "
+        f"it {keeps_up}. “{single_instance.command()} bench frame --random-weights” measures it."
     )
 
 
@@ -115,12 +111,12 @@ def examine(
     report = Diagnosis()
     _tell_machine(machine, report.add)
     _tell_card(machine.card, report.add)
-    free = _tell_cuda(machine.card, report.add)
+    found = _tell_cuda(machine.card, report.add, progress)
     _tell_backends(machine, report.add)
     progress("Trying the built-in speech recognition and voice …")
     keeps_up = _tell_embedded(report.add)
     weights_here = _tell_weights(weights_folder, report.add)
-    report.advice = _advice_without_card(keeps_up) if free is None else _advice_with_card(free, weights_here, progress)
+    report.advice = _advice_without_card(keeps_up) if found is None else _advice_with_card(found, weights_here)
     return report
 
 
@@ -158,19 +154,26 @@ def _tell_card(card: Card | None, add: Add) -> None:
         add("graphics card", "note" if trouble else "good", f"{words}. {trouble}" if trouble else words)
 
 
-def _tell_cuda(card: Card | None, add: Add) -> int | None:
-    """Adds a line about CUDA; returns the card's free memory in bytes, or None if torch can't use the card."""
-    free = free_card_bytes()
-    if free is not None:
-        add("CUDA", "good", f"{free / 1e9:.1f} GB of the card's memory are free")
-    elif card is not None and card.name:
-        try:
-            require_torch()
-            trouble = "torch is here, but sees no card. Install NVIDIA's newest driver and restart the machine."
-        except FrontEndError as error:
-            trouble = str(error)
+def _tell_cuda(card: Card | None, add: Add, progress: Callable[[str], None]) -> CardLook | None:
+    """Adds a line about CUDA; returns what torch finds of the card, or None if KAME can't use it."""
+    if card is None or not card.name or (card.trouble and not card.lacks_packages):
+        return None
+    try:
+        require_torch()
+    except FrontEndError as error:
+        add("CUDA", "note", _missing_packages() or str(error))
+        return None
+    progress("Measuring the card's memory …")
+    found = look_with_torch()
+    if not found.total:
+        trouble = (
+            f"torch is here, but can't use the card ({found.trouble}). Install NVIDIA's newest driver and restart the "
+            "machine."
+        )
         add("CUDA", "note", _missing_packages() or trouble)
-    return free
+        return None
+    add("CUDA", "good", f"{found.free / 1e9:.1f} GB of the card's memory are free")
+    return found
 
 
 def _missing_packages() -> str:
@@ -251,14 +254,13 @@ def _advice_without_card(keeps_up: bool | None) -> str:
     return f"{words}. For KAME it would take an NVIDIA card with 8 GB or more."
 
 
-def _advice_with_card(free: int, weights_here: bool, progress: Callable[[str], None]) -> str:
-    fit = judge(free, "bf16", name="KAME")
+def _advice_with_card(found: CardLook, weights_here: bool) -> str:
+    fit = judge(usable_bytes(found.free, found.total), "bf16", name="KAME")
     plan = fit.plan or (fit.offers[0] if fit.offers else None)
     if plan is None:
-        return fit.sentence
+        return judge(found.free, "bf16", name="KAME").sentence
     words = f"KAME fits this card in {plan.words}. Set Precision to “{plan.precision}” or leave it at “auto”."
-    progress("Measuring the card's memory …")
-    words += predicted_frame(plan.precision, plan.context)
+    words += predicted_frame(plan.precision, plan.context, found)
     return (
         words
         if weights_here

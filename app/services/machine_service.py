@@ -11,7 +11,7 @@ from app.backend import PROVIDERS
 from app.diagnostics.machine import Card, Machine, OllamaModel, Sound, System, bounded, probe_machine
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.models.catalogue import ModelError, find_model
-from app.models.fit import PRECISIONS, Precision, judge
+from app.models.fit import DESKTOP_BYTES, DRIVER_BYTES, PRECISIONS, Precision, judge, usable_bytes
 from app.models.layout import read_layout
 from app.models.locations import folder_of
 from app.services.api_keys import key_store
@@ -129,8 +129,8 @@ def _first_and_more(names: tuple[str, ...] | list[str]) -> str:
 
 OFFER_SECONDS = 45.0
 """Timeout for the launcher to report what the card requires; it may have to query the driver again."""
-IDLE_CARD_BYTES = 1_500_000_000
-"""The amount of card memory that the desktop may use while no model is loaded."""
+LITTLE_LEFT = 500_000_000
+"""Less than this beside KAME and the desktop is not enough for other programs that use the card."""
 
 Report = Callable[[str, float], None]
 
@@ -196,7 +196,7 @@ class MachineService:
         card = machine.card
         if card is not None and FRONT_ENDS[self._settings.frontend].weights:
             # The running session uses most of the memory, but would release it.
-            card = replace(card, free=max(card.free, card.total - IDLE_CARD_BYTES))
+            card = replace(card, free=max(card.free, card.total - DRIVER_BYTES - DESKTOP_BYTES))
         offer = None
         if card is not None and card.lacks_packages and self._graphics is not None:
             report("Checking what the graphics card needs …", 1.0)
@@ -249,15 +249,19 @@ def _fit(frontend: str, precision: Precision, card: Card | None) -> FrontEndFit:
         return FrontEndFit(frontend, precision, False, f"{label} needs an NVIDIA graphics card with 8 GB or more.")
     if card.trouble:
         return FrontEndFit(frontend, precision, False, card.trouble)
-    found = judge(card.free, precision, name=label)
+    usable = usable_bytes(card.free, card.total - DRIVER_BYTES)
+    found = judge(usable, precision, name=label)
     plan = found.plan or next((offer for offer in found.offers if offer.precision == precision), None)
     if plan is None:
         needed = judge(1 << 60, precision).plan
         size = f"{needed.bytes / 1e9:.0f} GB" if needed is not None else "more"
-        sentence = f"In {precision} it takes {size} of the card, of which {card.free / 1e9:.0f} GB are free."
+        left = f"{max(0, usable) / 1e9:.0f} GB"
+        sentence = f"In {precision} it takes {size} of the card, which has {left} left beside the desktop."
         return FrontEndFit(frontend, precision, False, sentence)
     memory = _duration(plan.context * 0.08)
     sentence = f"Takes {plan.bytes / 1e9:.0f} GB of the card, and remembers {memory} of a conversation."
+    if usable - plan.bytes < LITTLE_LEFT:
+        sentence += " Close games and other programs that use the card while you talk."
     return FrontEndFit(frontend, precision, True, sentence)
 
 

@@ -3,8 +3,9 @@
 - Start with `control` (what a session should be, and the state that it publishes), `parts` (what it consists of) and
   `session` (how it runs).
 - A frame passes through `clock` (the source's audio becomes numbered frames), `frame_thread` (when they are stepped),
-  `frame_loop` (one step, with the messages of `mailbox`), `playback` (what is played, and what interrupts it) and
-  `recorder` (handlers and listeners, the recording, the audio in memory).
+  `frame_loop` (one step, with the messages of `mailbox`), `playback` (what is played, and what interrupts it),
+  `overload` and `overload_reports` (whether the machine is too slow, and why) and `recorder` (handlers and listeners,
+  the recording, the audio in memory).
 - A question passes through `backend_controller` (which back-ends answer), `oracle_runner` (when they are asked, and
   which revision wins) and `oracle_stream` (one revision). `backend_pool` has the open back-ends, tools, spending and
   prompts.

@@ -66,6 +66,7 @@ class StepMessage:
     - `flushed`: samples written earlier that were discarded before they were played.
     - `lost`: why the front-end has failed; empty if it hasn't.
     - `silenced`: the turn whose answer the user has stopped, or 0.
+    - `too_slow`: what the user should be told of a machine that is too slow, as a clause, or empty.
     - `voices`: the voices that the front-end received at this step. It uses the last one now.
     """
 
@@ -78,6 +79,7 @@ class StepMessage:
     assistant_dbfs: float = -120.0
     lost: str = ""
     silenced: int = 0
+    too_slow: str = ""
     voices: tuple[Voice, ...] = ()
 
 
@@ -175,7 +177,8 @@ class FrameStepper:
         self._goes_on = self._goes_on or hold_ignored
         self._voice.stepped(flushed=flushes, hold_ignored=hold_ignored)
         events += self._play(frame, step, asked, writes=steps)
-        events += self._sound_events.after(frame, self._playback.new_underruns(), duplex=self.tracker.duplex)
+        sound = self._sound_events
+        events += sound.after(frame, self._playback.new_underruns(), late=step.late, duplex=self.tracker.duplex)
         if silenced is not None and silenced.turn and silenced.turn != self._over:
             events.append(e.AssistantEnded(frame.at, silenced.turn, True))  # it had not begun
         levels = peak_dbfs(frame.samples), peak_dbfs(step.samples)
@@ -196,6 +199,7 @@ class FrameStepper:
             assistant_dbfs=levels[1],
             lost=lost,
             silenced=silenced.turn if silenced is not None else 0,
+            too_slow=sound.too_slow,
             voices=voices,
         )
 

@@ -14,13 +14,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.audio.io.base import AudioSink, AudioSource, DuplexAudio, EarlySampleSource, PausesPlayback
+from app.audio.io.base import (
+    AudioSink,
+    AudioSource,
+    DuplexAudio,
+    EarlySampleSource,
+    LeavesOutQuiet,
+    PausesPlayback,
+)
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame, silence
 from app.conversation.speaking.spoken_answer import Said
 from app.conversation.turns.tracker import TurnTracker
 from app.conversation.turns.voice import VoiceRun, VoiceSettings, VoiceWindow
+from app.frontend.base import LOUD
 from app.session.control import SessionChoice
+from app.session.overload import Overload
 from app.stt.base import VoiceActivity
 
 FEW_SAMPLES = 240
@@ -44,6 +53,8 @@ class Playback:
 
     def __init__(self, sink: AudioSink, on_unheard: Callable[[int, int], None], *, replaceable: bool) -> None:
         self._sink = sink
+        self._shortened = sink if isinstance(sink, LeavesOutQuiet) else None
+        self._quiet = self._shortened.quiet if self._shortened is not None else 0.0  # within speech
         self._on_unheard = on_unheard
         self._replaceable = replaceable
         self._pending: deque[_Pending] = deque()
@@ -54,6 +65,9 @@ class Playback:
     def write(self, samples: np.ndarray, *, speaking: bool) -> None:
         """Writes a frame's samples, or lets the sink idle while there is nothing to say."""
         self._frame_start = self._written
+        if self._shortened is not None:
+            # While a model says nothing, its noise is louder than a pause in speech, and none of it is missed.
+            self._shortened.quiet = self._quiet if speaking else max(self._quiet, LOUD)
         if self._sink.keeps_time or speaking or samples.any():
             self._sink.write(samples)
             self._written += len(samples)
@@ -278,58 +292,14 @@ ECHO_REMAINS = (
 )
 
 
-WINDOW_SECONDS = 10.0
-SKIPPED_SECONDS = 0.2
-UNDERRUNS = 20
-"""The user is told when this much of their voice was skipped within the window, or when the loudspeaker ran dry this
-often."""
-REPEAT_SECONDS = 60.0
-STANDSTILL_SECONDS, AFTERMATH_SECONDS = 2.0, 2.0
-"""A gap of this length is a standstill: the machine was asleep, or something hung. What is skipped this soon after
-it is its consequence. (After 5 s of standstill, 0.8 s more were skipped 0.9 s later, under Wine.)"""
-
-
-class Overload:
-    """Detects that the machine is too slow, over a sliding window. A single standstill doesn't count."""
-
-    def __init__(self) -> None:
-        self._noted: deque[tuple[float, float, int]] = deque()
-        self._told_at = self._stood_still_at = float("-inf")
-
-    def gap(self, at: float, late: float, lost: float) -> Iterator[e.Failure]:
-        """Adds a gap: seconds that were skipped as too late, and seconds lost by the device. Yields what `note`
-        yields."""
-        since = at - self._stood_still_at
-        if late + lost >= STANDSTILL_SECONDS:
-            self._stood_still_at = at
-        if late and since > AFTERMATH_SECONDS and (late + lost < STANDSTILL_SECONDS or since <= WINDOW_SECONDS):
-            yield from self.note(at, skipped=late)
-
-    def note(self, at: float, *, skipped: float = 0.0, underruns: int = 0) -> Iterator[e.Failure]:
-        """Adds seconds of audio that were skipped, or underruns. Yields what the user should be told, once a minute."""
-        self._noted.append((at, skipped, underruns))
-        while at - self._noted[0][0] > WINDOW_SECONDS:
-            self._noted.popleft()
-        skipped, underruns = sum(one[1] for one in self._noted), sum(one[2] for one in self._noted)
-        if at - self._told_at < REPEAT_SECONDS or (skipped + 1e-9 < SKIPPED_SECONDS and underruns < UNDERRUNS):
-            return
-        self._told_at = at
-        what = f"the app's voice broke off {underruns} times"
-        if skipped + 1e-9 >= SKIPPED_SECONDS:
-            what = f"{skipped:.1f} s of your voice were skipped"
-        yield e.Failure(
-            at,
-            "frontend",
-            f"This machine can't keep up: {what} in the last {WINDOW_SECONDS:.0f} s. Close other programs, or choose a "
-            "smaller precision, a shorter context or the built-in voice in the settings.",
-        )
-
-
 class SoundEvents:
     """The events about the sound itself: lost frames, underruns, devices, and echo. All calls are on the frame thread.
 
     `edge`: the sound devices, if there are any.
     """
+
+    too_slow = ""
+    """What was noticed of a machine that is too slow up to the latest frame, for `StepMessage.too_slow`."""
 
     def __init__(self, edge: DuplexAudio | None) -> None:
         self._edge = edge
@@ -338,24 +308,29 @@ class SoundEvents:
         self._muted = False
         self._echo_told_at = float("-inf")
 
-    def after(self, frame: Frame, underruns: int, *, duplex: bool) -> Iterator[e.Event]:
-        """Yields what happened up to this frame. `underruns`: how often the loudspeaker ran dry since the last one."""
-        at = frame.at
+    def after(self, frame: Frame, underruns: int, *, late: bool, duplex: bool) -> Iterator[e.Event]:
+        """Yields what happened up to this frame.
+
+        - `underruns`: how often the loudspeaker ran dry since the last one.
+        - `late`: the front-end's model wasn't ready, so silence was played.
+        """
+        at, self.too_slow = frame.at, ""
         if underruns:
             yield e.Underrun(at, underruns)
-            yield from self._overload.note(at, underruns=underruns)
+        if underruns or late:
+            self.too_slow = self._overload.note(at, underruns=underruns, late=late)
         if self._edge is not None:
             yield from self._of_devices(self._edge, frame, duplex)
         if frame.lost:
             self._lost[frame.lost] += 1
             return
-        late, device = self._lost["late"], self._lost["device"]
+        missed, device = self._lost["late"], self._lost["device"]
         self._lost.clear()
-        if late:
-            yield e.FramesDropped(at, late)
+        if missed:
+            yield e.FramesDropped(at, missed)
         if device:
             yield e.SoundLost(at, device)
-        yield from self._overload.gap(at, late * frame.seconds, device * frame.seconds)
+        self.too_slow = self._overload.gap(at, missed * frame.seconds, device * frame.seconds) or self.too_slow
 
     def _of_devices(self, edge: DuplexAudio, frame: Frame, duplex: bool) -> Iterator[e.Event]:
         at = frame.at

@@ -40,6 +40,7 @@ from app.session.mailbox import (
     WordsHint,
     changed_settings,
 )
+from app.session.overload_reports import OverloadReports
 from app.session.parts import LatestTask, Loader, SessionConfig, SessionParts
 from app.session.playback import change_devices
 from app.session.recorder import EventsOut, SoundMemory, StepHandlers
@@ -104,6 +105,7 @@ class Session:
             emit=self._emit,
             now=lambda: self.clock(),
         )
+        self._overloads = OverloadReports(parts, lambda: self.state.driving, self._emit)
         parts.transcriber = transcriber = SwappableTranscriber(parts.transcriber)
         self.speech = SpeechController(
             parts, transcriber, config, post=self.mailbox.post, emit=self._emit, now=lambda: self.clock()
@@ -211,6 +213,7 @@ class Session:
                     self._end_because("audio", str(error))
                 await self.backends.stop()
                 await self._replacing.wait()
+                await self._overloads.stop()
         finally:
             self._started.set()
             stepping = await self._driver.stop()
@@ -251,6 +254,8 @@ class Session:
 
     def _follow_speech(self, message: StepMessage) -> None:
         self.speech.taken(message.voices)
+        if message.too_slow:
+            self._overloads.tell(message.frame.at, message.too_slow)
         if message.lost:
             self._replace_frontend(message.lost)
 

@@ -192,6 +192,17 @@ class Settings(TalkSettings):
             "int4": tr("int4, for 8 GB"),
         },
     )
+    memory: str = setting(
+        "auto",
+        tr("Memory"),
+        tr(
+            "How much of a conversation KAME and Moshi remember. A shorter memory takes less of the graphics card's "
+            "own, and of its time."
+        ),
+        "model",
+        effect="restart",
+        words={"auto": tr("As much as fits"), "120": tr("Two minutes"), "60": tr("One minute")},
+    )
     answer_delay_ms: int = setting(
         0,
         tr("Answer delay"),

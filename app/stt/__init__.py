@@ -9,8 +9,8 @@ Suggested reading order:
   between two turns.
 - `endpointing.py`: estimates whether a turn is finished; `text_endpointing.py` (with `text_endpointing_worker.py`):
   does so from the words alone, and reads the fitted weights.
-- `whisper_decoder.py` (with `whisper_library.py`), `moonshine.py` (with `moonshine_worker.py`): the decoders;
-  `transcript_cleanup.py`: removes hallucinations from their text.
+- `whisper_decoder.py` (with `whisper_library.py` and `cublas.py`), `moonshine.py` (with `moonshine_worker.py`): the
+  decoders; `transcript_cleanup.py`: removes hallucinations from their text.
 - `selection.py`: chooses the recogniser; `pooled.py`: builds a transcriber from pooled models, including Smart Turn,
   which estimates from the audio whether a turn is finished.
 

@@ -25,9 +25,10 @@ import numpy as np
 
 from app.conversation.languages import CODES
 from app.models.catalogue import models_of
-from app.models.pool import MODELS
+from app.models.pool import MODELS, ON_CARD
 from app.platform.supervision import CARD, CardBusyError
 from app.stt.base import RATE, TranscriberError
+from app.stt.cublas import load_cublas
 from app.stt.loudness import levelled, voiced_seconds
 from app.stt.transcript_cleanup import CLOSINGS, OPENINGS, names_speech, spoken_words, without_sounds
 from app.stt.whisper_library import faster_whisper
@@ -77,6 +78,8 @@ LONGEST_SECONDS = 22
 """Maximum length of the audio, which leaves room for the silence within Whisper's 30 s."""
 LARGE_BYTES = 200_000_000
 """Size above which a model runs on a GPU, if there is one. Whisper base has 145 MB."""
+MEMORY_RAN_OUT = "out of memory", "CUBLAS_STATUS_ALLOC_FAILED"
+"""What CTranslate2's errors say if the card's memory is full."""
 TOKENS_PER_SECOND = {"en": 8}
 """Maximum output, keyed by language. English speech has at most about 6 tokens per second; more is repetition."""
 TOKENS_PER_SECOND_ELSEWHERE = 12
@@ -240,22 +243,35 @@ def runs_on_card(model: Path) -> bool:
 def load_whisper(model: Path) -> LoadedWhisper:
     """Loads the model in the folder `model`, on a GPU if the model is large and CTranslate2 can use one.
 
-    Otherwise the model runs on the CPU.
+    Otherwise the model runs on the CPU. If the card's memory runs out, the models that the pool keeps there for
+    the next conversation are dropped, and the card is tried once more.
     """
     notice = ""
     if runs_on_card(model):
-        try:
-            with CARD.work(name_of(model)):
-                return _load_on(model, "cuda", "float16")
-        except CardBusyError:
-            why = "another model is still being loaded there"
-        # Also raised on first use if CUDA's libraries are missing, and for GPUs without float16.
-        except (RuntimeError, ValueError) as error:
-            why = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        loaded, why = _load_on_card(model)
+        if loaded is None and any(sign in why for sign in MEMORY_RAN_OUT):
+            for kind in ON_CARD:
+                MODELS.drop(kind)
+            loaded, why = _load_on_card(model)
+        if loaded is not None:
+            return loaded
         notice = f"Speech recognition can't use the graphics card ({why}), so it runs on the processor and is slower."
     loaded = _load_on(model, "cpu", "int8")
     loaded.notice = notice
     return loaded
+
+
+def _load_on_card(model: Path) -> tuple[LoadedWhisper | None, str]:
+    """Returns the model on the card, or why it can't be loaded there."""
+    try:
+        with CARD.work(name_of(model)):
+            load_cublas()
+            return _load_on(model, "cuda", "float16"), ""
+    except CardBusyError:
+        return None, "another model is still being loaded there"
+    # Also raised on first use if CUDA's libraries are missing, and for GPUs without float16.
+    except (RuntimeError, ValueError) as error:
+        return None, (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
 def _load_on(model: Path, device: str, precision: str) -> LoadedWhisper:

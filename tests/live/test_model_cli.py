@@ -2,15 +2,14 @@
 model."""
 
 import json
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import soundfile
 
 from app.cli.parser import main
+from app.frontend.kame.card_look import CardLook
 from app.platform import single_instance
 from app.services import doctor
 from tests.support import sounds
@@ -66,11 +65,8 @@ def test_doctor_names_commands_that_work(
     """On a machine with a card and without the weights; the app's command is not on the PATH."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.setattr(single_instance, "command", lambda: "/opt/kame/bin/kame-desktop")
-    monkeypatch.setattr(doctor, "free_card_bytes", lambda: 30 * 2**30)
+    monkeypatch.setattr(doctor, "_tell_cuda", lambda card, add, progress: CardLook(30 * 2**30, 32 * 2**30, 1e12))
     monkeypatch.setattr(doctor, "embedded_speed", lambda: (True, "hears and says everything at once"))
-    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(device=str))
-    card = SimpleNamespace(copy_bandwidth=lambda device: 1e12)
-    monkeypatch.setitem(sys.modules, "app.frontend.kame.engine.measure", card)
     code, document = run(capsys, "doctor")
     assert code == (0 if document["ok"] else 2) and {finding["about"] for finding in document["findings"]} >= ABOUT
     assert "“/opt/kame/bin/kame-desktop models get kame”" in document["advice"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame
 from app.conversation.speaking.revisions import OracleInput
 from app.frontend.base import FrontEndError, FrontEndInput, FrontEndStep
 from app.frontend.cascade import CascadeFrontEnd
+from app.frontend.slow_card import CardModel
+from app.platform import nvidia
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig
 from app.session.session import Session
@@ -158,6 +161,29 @@ async def test_a_lost_front_end_that_asked_nobody_leaves_a_question_that_is_answ
     assert [event.words for event in asked] == [QUESTION[0].words]
     said = [event.text for event in events if isinstance(event, e.AssistantSaid)]
     assert " ".join(said) == ANSWER
+
+
+class Late(CascadeFrontEnd):
+    """Its model is late for the first ten frames, on a card."""
+
+    def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
+        return replace(super().step(frame, inputs), late=frame.index < 10)
+
+    def on_card(self) -> CardModel:
+        return CardModel("KAME", "int8", 240.0, 0.07, 0.09, 1)
+
+
+async def test_a_model_that_is_late_is_reported_once_with_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvidia, "look_at_use", lambda seconds: ())
+    events, _ = await talk(Late(ScriptedVoice()), PacedSource(18))
+    [failure] = [event for event in events if isinstance(event, e.Failure)]
+    assert (
+        failure.source == "frontend" and not failure.fatal and failure.at == pytest.approx(5 * FRAME_SECONDS, abs=0.1)
+    )
+    assert failure.sentence == (
+        "KAME can't keep up: the app's voice broke off 5 times in the last 10 s. This graphics card is too slow for "
+        "KAME as it is set now. Choose int4 or a shorter memory in the settings."
+    )
 
 
 async def test_a_machine_that_is_too_slow_is_reported_once_and_frames_are_counted() -> None:

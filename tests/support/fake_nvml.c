@@ -1,6 +1,9 @@
 /* A stand-in for the library of NVIDIA's driver. Environment variables say what it answers:
    NVML_FAKE_CODE (an error of the start), NVML_FAKE_SLEEP (seconds to wait first), NVML_FAKE_CUDA (such as 12080),
-   NVML_FAKE_CARDS (a line each: name;bytes in all;bytes free;major;minor). */
+   NVML_FAKE_CARDS (a line each: name;bytes in all;bytes free;major;minor),
+   NVML_FAKE_USE (a line for each card: percent busy;MHz;most MHz;reasons for a low clock),
+   NVML_FAKE_PROGRAMS (a line each: number of the card;pid;bytes, -1 for unknown;percent busy;G or C;path).
+   Without the last two, it knows nothing of how cards are used, as an old driver. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,4 +71,107 @@ int nvmlDeviceGetCudaComputeCapability(void *device, int *major, int *minor) {
     *major = ((Card *)device)->major;
     *minor = ((Card *)device)->minor;
     return 0;
+}
+
+#define NOT_SUPPORTED 3
+#define LINES(text) for (; text && *text; text = strchr(text, '\n') ? strchr(text, '\n') + 1 : 0)
+
+typedef struct { unsigned int pid; unsigned long long memory; unsigned int instances[2]; } Running;
+typedef struct { unsigned int pid; unsigned long long time; unsigned int shares[4]; } Sample;
+typedef struct { unsigned int busy, clock, fastest; unsigned long long reasons; } Use;
+typedef struct { int card; unsigned int pid, busy; long long memory; char kind; char path[512]; } Program;
+
+static int use(void *device, Use *found) {
+    const char *text = getenv("NVML_FAKE_USE");
+    int index = (int)((Card *)device - cards);
+    LINES(text) {
+        if (index-- == 0)
+            return sscanf(text, "%u;%u;%u;%llu", &found->busy, &found->clock, &found->fastest, &found->reasons) == 4
+                ? 0 : 999;
+    }
+    return NOT_SUPPORTED;
+}
+
+static int program(const char *text, Program *found) {
+    return sscanf(text, "%d;%u;%lld;%u;%c;%511[^\n]", &found->card, &found->pid, &found->memory, &found->busy,
+        &found->kind, found->path) == 6;
+}
+
+static int running(void *device, unsigned int *number, Running *list, char kind) {
+    const char *text = getenv("NVML_FAKE_PROGRAMS");
+    unsigned int most = *number;
+    Program one;
+    if (!text) return NOT_SUPPORTED;
+    *number = 0;
+    LINES(text) {
+        if (!program(text, &one) || one.card != (int)((Card *)device - cards) || one.kind != kind) continue;
+        if (*number >= most) return 7;
+        list[*number].pid = one.pid;
+        list[(*number)++].memory = (unsigned long long)one.memory;
+    }
+    return 0;
+}
+
+int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned int *number, Running *list) {
+    return running(device, number, list, 'C');
+}
+
+int nvmlDeviceGetGraphicsRunningProcesses_v3(void *device, unsigned int *number, Running *list) {
+    return running(device, number, list, 'G');
+}
+
+int nvmlDeviceGetProcessUtilization(void *device, Sample *list, unsigned int *number, unsigned long long since) {
+    const char *text = getenv("NVML_FAKE_PROGRAMS");
+    unsigned int most = *number;
+    Program one;
+    if (!text) return NOT_SUPPORTED;
+    *number = 0;
+    LINES(text) {
+        if (!program(text, &one) || one.card != (int)((Card *)device - cards) || !one.busy || *number + 2 > most) continue;
+        for (int older = 1; older >= 0; older--, (*number)++) {
+            list[*number].pid = one.pid;
+            list[*number].shares[0] = older ? one.busy / 2 : one.busy;
+        }
+    }
+    return *number ? 0 : 6;
+}
+
+int nvmlSystemGetProcessName(unsigned int pid, char *name, unsigned int size) {
+    const char *text = getenv("NVML_FAKE_PROGRAMS");
+    Program one;
+    LINES(text) {
+        if (program(text, &one) && one.pid == pid && strcmp(one.path, "-")) {
+            snprintf(name, size, "%s", one.path);
+            return 0;
+        }
+    }
+    return 6;
+}
+
+int nvmlDeviceGetUtilizationRates(void *device, unsigned int *shares) {
+    Use found;
+    int code = use(device, &found);
+    if (!code) shares[0] = found.busy;
+    return code;
+}
+
+int nvmlDeviceGetClockInfo(void *device, int type, unsigned int *clock) {
+    Use found;
+    int code = type == 1 ? use(device, &found) : 2;
+    if (!code) *clock = found.clock;
+    return code;
+}
+
+int nvmlDeviceGetMaxClockInfo(void *device, int type, unsigned int *clock) {
+    Use found;
+    int code = type == 1 ? use(device, &found) : 2;
+    if (!code) *clock = found.fastest;
+    return code;
+}
+
+int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons) {
+    Use found;
+    int code = use(device, &found);
+    if (!code) *reasons = found.reasons;
+    return code;
 }

@@ -63,12 +63,14 @@ class DriftCompensatingSink:
     """Window of the level's running mean (5 s), and the deviation of this mean that counts as drift. Jitter averages
     out within the window, and changes of less than half a 20 ms block aren't significant."""
     USUAL_FRAMES = 25
-    """The queue's usual level is the lowest that it has kept up for this long (2 s)."""
+    MOST_USUAL = 0.14 * SAMPLE_RATE
+    """The queue's usual level is the lowest that it has kept up for this long (2 s), and at most what a loudspeaker
+    needs: 80 ms of prebuffering, 40 ms for its resampler and a block of 20 ms."""
     EXCESS_FRAMES = 12
     EXCESS_SAMPLES = FRAME_SAMPLES
     """The queue is too long if it has exceeded the usual level by this much for this long (1 s)."""
     QUIET = 0.003
-    """RMS, about -50 dBFS, below which a frame may be left out."""
+    """RMS, about -50 dBFS, below which a frame may be left out even within speech."""
     HISTORY = 2400
     FADE = SAMPLE_RATE // 50
 
@@ -79,8 +81,9 @@ class DriftCompensatingSink:
         self._discarded = 0  # flushed samples that the sink never received
         self._most_played = 0
         self._levels: deque[int] = deque(maxlen=self.USUAL_FRAMES)  # of the queue before the latest writes
-        self._usual = math.inf
+        self._usual = self.MOST_USUAL
         self._device = sink.name
+        self.quiet = self.QUIET
         self._resampler: FineResampler | None = None
         self._held = 0
         self._history: np.ndarray = np.zeros(0, np.float32)
@@ -178,14 +181,14 @@ class DriftCompensatingSink:
     def _is_excess(self, samples: np.ndarray, waiting: int) -> bool:
         """Returns whether to leave out a frame, and keeps track of the queue's usual level."""
         if self._sink.name != self._device:
-            self._device, self._usual = self._sink.name, math.inf
+            self._device, self._usual = self._sink.name, self.MOST_USUAL
         self._levels.append(waiting)
         if self._frames >= self.SETTLING_FRAMES + self.USUAL_FRAMES:
             self._usual = min(self._usual, max(self._levels))
         latest = list(self._levels)[-self.EXCESS_FRAMES :]
         if len(latest) < self.EXCESS_FRAMES or min(latest) <= self._usual + self.EXCESS_SAMPLES:
             return False
-        if np.sqrt(np.mean(np.square(samples))) >= self.QUIET:
+        if np.sqrt(np.mean(np.square(samples))) >= self.quiet:
             return False
         self._finish()
         self._levels = deque((level - len(samples) for level in latest), self.USUAL_FRAMES)

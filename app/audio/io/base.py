@@ -213,6 +213,16 @@ class PausesPlayback(Protocol):
         ...
 
 
+@runtime_checkable
+class LeavesOutQuiet(Protocol):
+    """An `AudioSink` that leaves out quiet frames while its queue is longer than usual. For use on the writing thread.
+
+    `quiet`: the RMS below which a frame may be left out; at first one that suits speech.
+    """
+
+    quiet: float
+
+
 class Tap(Protocol):
     """The far end: every sample passed to the loudspeaker, including silence. Must be read by one thread only."""
 

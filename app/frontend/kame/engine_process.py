@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from app.conversation.frame import silence
+from app.conversation.frame import FRAME_SECONDS, silence
 from app.frontend.base import LOUD
 from app.frontend.kame.messages import (
     ENCODE,
@@ -43,6 +43,7 @@ from app.frontend.kame.messages import (
     request,
 )
 from app.frontend.kame.stream_engine import Column, EngineError, EngineStep, TextTokens
+from app.frontend.slow_card import CardModel
 from app.platform.children import end_child, ending_of, progress_of, python_module_command, quiet_child
 
 PATIENCE = 0.07
@@ -55,6 +56,8 @@ HANG_SECONDS = 30.0
 """The same where frames aren't in real time, and for a process that loads: it must compute or read something."""
 RESTART_SECONDS = 5.0
 """How long a fresh stream may take to start."""
+LATEST_FRAMES = 25
+"""How many frames (2 s) tell how long a step takes now."""
 _CHECK_SECONDS = 0.25
 MESSAGE_BYTES = 1 << 20
 
@@ -265,6 +268,17 @@ class EngineProcess:
                 while self._waiting and self._receive(0.0):
                     pass
             raise self._lost() from error
+
+    def on_card(self, label: str) -> CardModel | None:
+        """Returns the model that it runs, with this user-facing name, or None if that isn't on a graphics card. Any
+        thread may call it."""
+        if self.ready.device != "cuda" or self._process is None:
+            return None
+        latest = tuple(self.took)[-LATEST_FRAMES:]
+        seconds = float(np.median(latest)) if latest else 0.0
+        ready = self.ready
+        context = ready.context * FRAME_SECONDS
+        return CardModel(label, ready.precision, context, ready.step_seconds, seconds, self._process.pid)
 
     # -- its end
 

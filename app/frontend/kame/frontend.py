@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from app.conversation.frame import Frame
 from app.frontend.base import FrontEndError, FrontEndInput, FrontEndStep, SetDials
+from app.frontend.kame.engine_process import EngineProcess
 from app.frontend.kame.engine_source import EngineSource
 from app.frontend.kame.stream import PRIME_FRAMES, KameStream, StreamFrontEnd, StreamMemory
 from app.frontend.kame.stream_engine import EngineError
+from app.frontend.slow_card import CardModel
 from app.platform import single_instance
 
 LABELS = {"kame": "KAME", "moshi": "Moshi"}
@@ -68,6 +70,12 @@ class KameFrontEnd(StreamFrontEnd):
     def cancel(self) -> None:
         """Makes entering it on another thread end soon."""
         self._source.cancel()
+
+    def on_card(self) -> CardModel | None:
+        """Returns the model, or None if it isn't on this machine's graphics card. Any thread may call it."""
+        stream = self._stream
+        engine = stream.engine if stream is not None else None
+        return engine.on_card(self.label) if isinstance(engine, EngineProcess) else None
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
         assert self._stream is not None

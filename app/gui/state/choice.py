@@ -118,12 +118,11 @@ def keep_style(settings: Settings, style: Style, tools: ToolChoice, cap: float) 
 
 
 def model_choice(settings: Settings) -> ModelChoice:
-    """Returns how a front-end with weights runs. Its memory is as long as fits on the card: a shorter one saves nothing
-    that anybody asked for.
-    """
+    """Returns how a front-end with weights runs."""
     return ModelChoice(
         weights=settings.weights_folder,
         precision=settings.precision,
+        context=0 if settings.memory == "auto" else as_frames(1000 * int(settings.memory)),
         delay=as_frames(settings.answer_delay_ms),
         lead=as_frames(settings.oracle_lead_ms),
     )

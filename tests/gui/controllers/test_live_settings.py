@@ -183,13 +183,14 @@ async def test_dials_turn_in_the_running_talk() -> None:
 async def test_several_that_need_a_fresh_talk_cause_one(window: MainWindow, factory: FakeFactory) -> None:
     dialog_row = await row_of(window, "frontend")
     dialog_row.set_value("kame")
-    for key, value in (("precision", "int8"), ("weights_folder", "/tmp")):
+    for key, value in (("precision", "int8"), ("memory", "120"), ("weights_folder", "/tmp")):
         (await row_of(window, key)).set_value(value)
     await until(lambda: len(factory.choices) == 2 and window.manager.session is not None)
     await asyncio.sleep(0.05)
     assert len(factory.choices) == 2
     choice = factory.choices[-1]
     assert (choice.frontend, choice.model.precision, choice.model.weights) == ("kame", "int8", "/tmp")
+    assert (choice.model.context, factory.choices[0].model.context) == (1500, 0), "as much as fits"
     assert window.popover.frontend.currentData() == "kame" and not window.frontend_bar.isHidden()
 
 

@@ -15,7 +15,7 @@ from app.audio.echo.canceller import EchoCanceller
 from app.audio.echo.far_end_aligner import FarEndAligner
 from app.audio.echo.known_path import KnownEchoPath, powers
 from app.audio.echo.store import EchoStore
-from app.audio.io.base import EndOfAudio
+from app.audio.io.base import EndOfAudio, LeavesOutQuiet
 from app.audio.io.clock_loop import ClockLoop
 from app.conversation.events import Processing
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
@@ -473,29 +473,53 @@ def test_last_sample_is_played_at_the_end_of_speech() -> None:
     assert np.abs(np.concatenate(recording.writes)[-100:-2] - tone[-100:-2]).max() < 0.05
 
 
-@pytest.mark.parametrize("stall", [2, 5, 10])
-@pytest.mark.parametrize("quiet_share", [0.3, 0.05])
-def test_the_voice_is_no_later_than_before_20_s_after_a_stall(stall: int, quiet_share: float) -> None:
-    """A front-end that writes without pause, as KAME does, and is held up once."""
+def _stalled(stall: int, quiet_share: float, *, at: int = 250, noise: float = 0.0, quiet: float = 0.0) -> list[int]:
+    """Returns the length of the queue before each frame of a front-end that writes without pause, as KAME does, and is
+    held up for `stall` frames at `at`. In its quiet frames, it writes noise of this RMS. `quiet`: see `LeavesOutQuiet`.
+    """
     count = round(60 / FRAME_SECONDS)
     room = Room(count, attenuation_db=None)
     sink = DriftCompensatingSink(room.sink)
+    assert isinstance(sink, LeavesOutQuiet)
+    sink.quiet = quiet or sink.quiet
     rng = np.random.default_rng(3)
     loud = np.full(FRAME_SAMPLES, 0.1, np.float32)
-    quiet = np.zeros(FRAME_SAMPLES, np.float32)
+    soft = (rng.standard_normal(FRAME_SAMPLES) * noise).astype(np.float32)
     queued, owed, written = [], 0, 0
     with sink:
         for n in range(count):
             room.next_frame()
             queued.append(sink.queued)
             owed += 1
-            if 250 <= n < 250 + stall:
+            if at <= n < at + stall:
                 continue
             for _ in range(owed):
-                sink.write(quiet if rng.random() < quiet_share else loud)
+                sink.write(soft if rng.random() < quiet_share else loud)
                 written += FRAME_SAMPLES
             owed = 0
             assert sink.written == written == sink.played + sink.queued + sink.flushed + sink.overruns
+    return queued
+
+
+@pytest.mark.parametrize("stall", [2, 5, 10])
+@pytest.mark.parametrize("quiet_share", [0.3, 0.05])
+def test_the_voice_is_no_later_than_before_20_s_after_a_stall(stall: int, quiet_share: float) -> None:
+    queued = _stalled(stall, quiet_share)
     before, after = np.mean(queued[150:250]), np.mean(queued[250 + 250 : 250 + 350])
     assert max(queued[255:]) > before + (stall - 1) * FRAME_SAMPLES * 0.5, "the stall made it late"
     assert after <= before + 1.5 * FRAME_SAMPLES
+
+
+def test_the_noise_of_a_model_is_left_out_as_far_as_the_sink_is_told() -> None:
+    before = np.mean(_stalled(0, 0.3, noise=0.006)[150:250])
+    assert np.mean(_stalled(10, 0.3, noise=0.006)[500:]) > before + 8 * FRAME_SAMPLES, "it may be a soft sound"
+    assert np.mean(_stalled(10, 0.3, noise=0.006, quiet=0.01)[500:]) <= before + 1.5 * FRAME_SAMPLES
+    assert np.mean(_stalled(10, 0.3, noise=0.015, quiet=0.01)[500:]) > before + 8 * FRAME_SAMPLES
+
+
+@pytest.mark.parametrize("stall", [10, 40])
+def test_a_voice_that_begins_late_catches_up_too(stall: int) -> None:
+    """The first frames come in a burst, as when what was said while the models were loading is caught up with."""
+    queued = _stalled(stall, 0.3, at=1)
+    assert max(queued) >= stall / 2 * FRAME_SAMPLES, "the burst made it late"
+    assert max(queued[500:]) <= DriftCompensatingSink.MOST_USUAL + 2 * FRAME_SAMPLES

@@ -1,6 +1,7 @@
 """The demo's figures, what it finds on this machine, and what one side of it hears, thinks and says."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -113,6 +114,11 @@ async def test_the_tandem_is_kame_where_its_weights_are_here_and_fit_the_card(mo
     assert (await service().offer()).frontend == "cascade"
     monkeypatch.setattr("app.demo.service.free_card_bytes", lambda: None)
     assert (await service().offer()).frontend == "cascade"
+    monkeypatch.setattr("app.demo.service.free_card_bytes", lambda: 7_100_000_000)
+    assert (await service().offer()).frontend == "kame", "with a shorter memory"
+    monkeypatch.setattr("app.demo.service.free_card_bytes", lambda: 2_000_000_000)
+    monkeypatch.setattr("app.demo.service.MODELS", SimpleNamespace(holds=lambda kind: kind == "engine"))
+    assert (await service().offer()).frontend == "kame", "its own model fills the card"
 
 
 def test_the_questions_are_real_ones() -> None:

@@ -61,6 +61,12 @@ def test_the_next_user_has_the_same_model_and_one_with_other_options_another(poo
     assert use(pool, file, "llm", 2) is not first and use(pool, file, "tts") is not first
 
 
+def test_it_tells_which_kinds_it_holds(pool: ModelPool, file: Path) -> None:
+    with borrow(pool, file, "engine"):
+        assert not pool.holds("engine")
+    assert pool.holds("engine") and not pool.holds("stt")
+
+
 def test_what_has_died_is_loaded_again(pool: ModelPool, file: Path) -> None:
     with borrow(pool, file) as dead_while_used:
         dead_while_used.works = False

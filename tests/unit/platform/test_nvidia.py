@@ -89,6 +89,42 @@ def test_a_card_without_a_driver_is_told(tmp_path: Path) -> None:
         assert found == (nvidia.Driver(trouble=nvidia.NO_DRIVER) if kind == "0x030000" else None)
 
 
+def test_it_tells_what_cards_are_doing_and_for_whom(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NVML_FAKE_CARDS", f"{GTX_1650}\n{RTX_4070}")
+    monkeypatch.setenv("NVML_FAKE_USE", f"0;300;1800;1\n97;1200;2500;{0x20 | 0x04}")
+    programs = (
+        "1;100;11200000000;60;C;/usr/lib/kame/bin/python3",
+        "1;101;6000000000;35;C;/usr/local/bin/ollama",
+        "1;102;-1;0;G;C:\\Games\\Räuber.exe",
+        "0;103;90000000;0;G;/usr/lib/xorg/Xorg",
+        "1;104;7;0;C;-",
+        "1;101;5000000000;35;G;/usr/local/bin/ollama",
+    )
+    monkeypatch.setenv("NVML_FAKE_PROGRAMS", "\n".join(programs))
+    small, large = nvidia.look_at_use(20, (library,))
+    assert small[:7] == ("NVIDIA GeForce GTX 1650", 4294967296, 94967296, 0, 300, 1800, ())
+    assert small.programs == (nvidia.Program(103, "Xorg", 90000000, 0),)
+    assert large[:7] == ("NVIDIA GeForce RTX 4070", 12878610432, 573571072, 97, 1200, 2500, ("heat", "power"))
+    assert large.programs == (
+        nvidia.Program(100, "python3", 11200000000, 60),
+        nvidia.Program(101, "ollama", 6000000000, 35),
+        nvidia.Program(104, "", 7, 0),
+        nvidia.Program(102, "Räuber.exe", 0, 0),
+    )
+
+
+def test_a_driver_that_does_not_tell_how_its_cards_are_used_leaves_that_open(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NVML_FAKE_CARDS", RTX_4070)
+    assert nvidia.look_at_use(20, (library,)) == (nvidia.CardUse("NVIDIA GeForce RTX 4070", 12878610432, 573571072),)
+    assert nvidia.look_at_use(20, ("/nowhere/library.so",)) == ()
+    monkeypatch.setenv("NVML_FAKE_CODE", "15")
+    assert nvidia.look_at_use(20, (library,)) == ()
+    monkeypatch.setenv("NVML_FAKE_SLEEP", "3600")
+    assert nvidia.look_at_use(0.5, (library,)) == ()
+
+
 def test_it_is_an_old_pythons_own_program() -> None:
     """The set-up runs this file by its path, before anything is installed."""
     code = "import sys; before = set(sys.modules); import nvidia; print(sorted(set(sys.modules) - before))"

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.diagnostics.machine import Card
+from app.frontend.kame.card_look import CardLook
 from app.platform import installation as installed_module
 from app.platform.installation import completing_command, installed
 from app.services import doctor
@@ -85,14 +86,39 @@ def test_other_installations_name_other_commands(
         GraphicsOffer("offered", "It is for another card.", command="card install"),
         "It is for another card. “card install” installs it.",
     ),
-    (None, "torch is here, but sees no card. Install NVIDIA's newest driver and restart the machine."),
+    (
+        None,
+        "torch is here, but can't use the card (Found no NVIDIA driver). Install NVIDIA's newest driver and restart "
+        "the machine.",
+    ),
 )
 def test_a_card_unseen_by_torch_gets_advice(
     offer: GraphicsOffer | None, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doctor, "free_card_bytes", lambda: None)
+    monkeypatch.setattr(doctor, "look_with_torch", lambda: CardLook(trouble="Found no NVIDIA driver"))
     monkeypatch.setattr(doctor, "require_torch", lambda: None)
     monkeypatch.setattr(GraphicsService, "offer", lambda self: offer)
     report = doctor.Diagnosis()
-    assert doctor._tell_cuda(Card("NVIDIA L4", 22 << 30, 21 << 30), report.add) is None
+    assert doctor._tell_cuda(Card("NVIDIA L4", 22 << 30, 21 << 30), report.add, lambda words: None) is None
     assert [finding.words for finding in report.findings if finding.about == "CUDA"] == [words]
+
+
+def test_a_card_that_torch_sees_is_planned_with_and_one_that_is_too_old_is_not_asked_about(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(doctor, "look_with_torch", lambda: CardLook(8_150_000_000, 8_250_000_000, 250e9))
+    monkeypatch.setattr(doctor, "require_torch", lambda: None)
+    monkeypatch.setattr(doctor.GraphicsService, "offer", lambda self: None)
+    report = doctor.Diagnosis()
+    small, old = (
+        Card("a card of 8 GB", 8188 << 20, 8_150_000_000),
+        Card("old", 8 << 30, 8 << 30, "The card is too old."),
+    )
+    assert doctor._tell_cuda(old, report.add, lambda words: None) is None and report.findings == []
+    found = doctor._tell_cuda(small, report.add, lambda words: None)
+    assert found is not None and report.findings[0].words == "8.2 GB of the card's memory are free"
+    advice = doctor._advice_with_card(found, True)
+    assert advice.startswith("KAME fits this card in int4, 120 s of context, 7.0 GB."), "the desktop has its share"
+    assert "Its memory moves 250 GB/s" in advice and "will keep up" in advice
+    unmeasured = CardLook(8_150_000_000, 8_250_000_000, unmeasured="CUDA out of memory")
+    assert "could not be measured (CUDA out of memory)." in doctor._advice_with_card(unmeasured, True)

@@ -4,11 +4,15 @@ import asyncio
 from pathlib import Path
 
 from app.diagnostics.machine import NO_PACKAGES, Card, Machine, OllamaModel, Sound, System
+from app.models.fit import PRECISIONS, Plan, Precision, needed_bytes, shape_of
 from app.platform.hardware import memory_bytes
 from app.services.machine_service import MachineService, MachineView, Report
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
+from tests.support.tables import cases
 
+ROOT = Path(__file__).resolve().parents[3]
+KAME_README = ROOT / "app" / "frontend" / "kame" / "README.md"
 GB = 1 << 30
 BIG = Card("NVIDIA GeForce RTX 4090", 24 * GB, 23 * GB)
 MIDDLING = Card("NVIDIA GeForce RTX 4070", 12 * GB, int(11.6 * GB))
@@ -79,11 +83,54 @@ def test_each_card_gets_the_best_that_fits_it() -> None:
     assert (view.frontend, view.precision) == ("kame", "int8")
     bf16, int8, _ = view.fits_of("kame")
     assert (bf16.fits, int8.fits) == (False, True)
-    assert bf16.sentence == "In bf16 it takes 18 GB of the card, of which 12 GB are free."
+    assert bf16.sentence == "In bf16 it takes 19 GB of the card, which has 11 GB left beside the desktop."
     assert int8.sentence.startswith("Takes 11 GB of the card, and remembers ")
     view = look(SMALL)
     assert (view.frontend, view.precision) == ("cascade", "")
     assert view.advice.startswith("The card has too little memory free: KAME speaks with the built-in voice")
+
+
+CARDS = {8: 8188, 10: 10240, 11: 11264, 12: 12282, 16: 16376, 24: 24564}
+"""What the driver says that cards of so many GB have, in MiB."""
+DRIVER = 350_000_000
+
+
+@cases(
+    "size, precision, seconds, tight",
+    (8, "int4", 120, True),
+    (10, "int4", 240, False),
+    (11, "int8", 60, True),
+    (12, "int8", 240, True),
+    (16, "int8", 240, False),
+    (24, "bf16", 240, False),
+)
+def test_a_card_is_promised_what_it_holds_beside_a_desktop(
+    size: int, precision: Precision, seconds: int, tight: bool
+) -> None:
+    """A desktop that hardly uses the card now may take 1 GB later, when 16 GB have been downloaded."""
+    plan = Plan(precision, round(seconds / 0.08), needed_bytes(shape_of(None), precision, round(seconds / 0.08)))
+    for desktop in (0, 500_000_000, 1_000_000_000):
+        total = CARDS[size] << 20
+        view = look(Card(f"a card of {size} GB", total, total - DRIVER - desktop))
+        best = next(fit for fit in view.fits_of("kame") if fit.fits)
+        assert (best.precision, view.precision) == (precision, precision)
+        memory = "one minute" if seconds == 60 else f"{seconds // 60} minutes"
+        assert best.sentence.startswith(f"Takes {plan.bytes / 1e9:.0f} GB of the card, and remembers {memory} of")
+        assert ("Close games and other programs" in best.sentence) == tight
+        assert plan.bytes <= total - DRIVER - desktop
+    [row] = [line for line in KAME_README.read_text("utf-8").splitlines() if line.startswith(f"| {size} GB |")]
+    assert row == f"| {size} GB | `{precision}` | {seconds} s | {plan.bytes / 1e9:.1f} GB |"
+
+
+def test_a_desktop_that_takes_more_leaves_less_and_the_readmes_agree_with_the_code() -> None:
+    total = CARDS[8] << 20
+    busy = look(Card("a card of 8 GB", total, total - DRIVER - 1_500_000_000))
+    assert "remembers one minute" in busy.fits_of("kame")[2].sentence
+    assert look(Card("a card of 8 GB", total, total - DRIVER - 1_800_000_000)).frontend == "cascade"
+    sizes = [f"{needed_bytes(shape_of(None), precision) / 1e9:.1f}" for precision in PRECISIONS]
+    for precision, size in zip(PRECISIONS, sizes, strict=True):
+        assert f"| `{precision}` | {size} GB |" in KAME_README.read_text("utf-8")
+    assert f"in {sizes[0]}, {sizes[1]} or {sizes[2]} GB" in (ROOT / "README.md").read_text("utf-8")
 
 
 def test_memory_that_the_talk_itself_holds_counts_as_free() -> None:

@@ -15,12 +15,13 @@ from app.audio.io.base import EndOfAudio
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame, Position, silence
 from app.conversation.speaking.revisions import OracleAsked, OracleDone, OracleWords
 from app.conversation.speaking.spoken_answer import Said
+from app.frontend.base import LOUD
 from app.session import frame_thread
 from app.session.clock import SLEPT_FOR_SECONDS, SLEPT_SECONDS, FrameReader, Timeline, run_simulated
 from app.session.frame_thread import FrameThread
 from app.session.mailbox import Mailbox, SetDuplex, WordsHint
 from app.session.parts import LatestTask, Loader
-from app.session.playback import Overload, Playback
+from app.session.playback import Playback
 from app.stt.base import RATE
 from app.stt.silero import SileroVoiceActivity
 from app.stt.streaming import SoundBuffer
@@ -108,25 +109,6 @@ def test_what_is_lost_of_the_sound_becomes_a_gap_and_a_stall_alone_does_not() ->
     assert Machine(sound=STEPS, held_at=40, held=1.04).lost() == {"late": 12}
     assert Machine(sound=STEPS, held_at=40, held=0.4).lost() == {}
     assert Machine(sound=10, held_at=40, held=1.2).lost() == {}
-
-
-def test_a_machine_that_is_too_slow_or_hangs_is_reported_and_a_sleep_is_not() -> None:
-    overload = Overload()
-    assert not [failure for second in range(20) for failure in overload.note(second * 10.5, skipped=0.16)], "too little"
-    told = [failure for second in range(130) for failure in overload.note(300.0 + second, skipped=0.08)]
-    assert [failure.at for failure in told] == [302.0, 362.0, 422.0]
-    assert "0.2 s of your voice were skipped" in told[0].sentence
-    overload = Overload()
-    slept = [(100.0, 0.0, 4.6), (100.9, 0.8, 0.0), (200.0, 3.0, 0.0), (201.0, 0.8, 0.0)]
-    assert not [failure for gap in slept for failure in overload.gap(*gap)]
-    hangs = [failure for second in range(300, 320, 4) for failure in overload.gap(float(second), 2.5, 0.0)]
-    assert [failure.at for failure in hangs] == [304.0]
-    overload = Overload()
-    told = [failure for number in range(24) for failure in overload.note(0.4 * number, underruns=1)]
-    assert [failure.at for failure in told] == [0.4 * 19]
-    assert "broke off 20 times in the last 10 s" in told[0].sentence
-    overload = Overload()
-    assert not [failure for number in range(100) for failure in overload.note(0.6 * number, underruns=1)], "too few"
 
 
 def test_a_clock_that_is_behind_the_frames_follows_them_and_reports_it(faults: Faults) -> None:
@@ -255,6 +237,16 @@ def test_a_threads_work_takes_no_simulated_time() -> None:
         return await working, loop.time()
 
     assert run_simulated(talk()) == (0.0, 1.0)
+
+
+def test_while_nothing_is_said_all_that_is_not_loud_may_be_left_out() -> None:
+    quiet: list[float] = []
+    sink = SimpleNamespace(keeps_time=False, queued=0, flushed=0, underruns=0, quiet=0.003)
+    sink.write = lambda samples: quiet.append(sink.quiet)
+    playback = Playback(cast(Any, sink), lambda samples, words: None, replaceable=True)
+    for speaking in (False, True, False):
+        playback.write(np.full(FRAME_SAMPLES, 0.005, np.float32), speaking=speaking)
+    assert quiet == [LOUD, 0.003, LOUD] and LOUD == 0.01
 
 
 def test_what_a_lost_device_took_along_is_said_again_and_was_not_heard_before() -> None:

@@ -9,5 +9,6 @@ Suggested reading order:
 - `fused.py`: its layers with fewer launches. `kernels.py`, `kernels.cu`: the app's own kernels. `proofs.py`: which of
   them this card has proven.
 - `checkpoint.py`, `weights.py`: load models from files. `quantise.py`: int8 and int4.
-- `measure.py`, `selfcheck.py`, `random_weights.py`: benchmarks and self-checks.
+- `measure.py`, `selfcheck.py`, `random_weights.py`: benchmarks and self-checks. `look.py`: prints what torch finds
+  of the card.
 """

@@ -9,7 +9,7 @@ import torch
 from app.frontend.kame.engine.proofs import notes_of, prove
 from app.frontend.kame.messages import LoadRequest
 from app.frontend.kame.stream_engine import EngineError
-from app.models.fit import LEAST_CONTEXT, Plan, Precision, judge, shape_of
+from app.models.fit import LEAST_CONTEXT, Plan, Precision, judge, shape_of, usable_bytes
 from app.models.layout import CheckpointFiles
 
 PRODUCTS: dict[Precision, tuple[Precision, ...]] = {"bf16": (), "int8": ("int8",), "int4": ("int4", "int8")}
@@ -39,7 +39,8 @@ class EnginePlan:
 
 
 def make_plan(request: LoadRequest, files: CheckpointFiles) -> EnginePlan:
-    """Chooses what fits the memory that is free now, and limits this process to it.
+    """Chooses what fits the memory that is free now, and limits this process to it. If no context is asked for, it is
+    as long as fits beside a desktop.
 
     On cards that emulate bf16, the context is `LEAST_CONTEXT` and the best precision int8, whose kernels calculate in
     float32, unless the request says otherwise. With a cache in float16, torch would have a kernel for a longer context,
@@ -58,10 +59,14 @@ def make_plan(request: LoadRequest, files: CheckpointFiles) -> EnginePlan:
         return EnginePlan("cpu", precision, context)
     free, total = torch.cuda.mem_get_info()
     shape = shape_of(files.lm_config, context)
-    fit = judge(free, precision, context=context, shape=shape, name=request.label, reserved=request.reserved)
-    plan = fit.plan
-    if plan is None and request.precision == "auto" and fit.offers:
-        plan = fit.offers[0]
+    auto = request.precision == "auto"
+    free_to_choose = auto or not request.context  # what the user asks for in full may take all that is free
+    for room in (usable_bytes(free, total), free) if free_to_choose else (free,):
+        fit = judge(room, precision, context=context, shape=shape, name=request.label, reserved=request.reserved)
+        shorter = (offer for offer in fit.offers if auto or (not request.context and offer.precision == precision))
+        plan = fit.plan or next(shorter, None)
+        if plan is not None:
+            break
     if plan is None:
         raise EngineError("refused", fit.sentence)
     failing = prove()
