@@ -67,16 +67,24 @@ class Terminal:
             self._clear()
             _print(harmless(text), sys.stderr)
 
+    def line(self, value: dict[str, Any]) -> None:
+        """Prints one of several JSON objects, each on a line of its own; a no-op unless `as_json` is set."""
+        if self.as_json:
+            _print(_escaped(json.dumps(value, ensure_ascii=False)), sys.stdout)
+
     def document(self, value: dict[str, Any]) -> None:
         """Prints the JSON document; a no-op unless `as_json` is set."""
         if self.as_json:
-            text = json.dumps(value, ensure_ascii=False, indent=1)
-            _print(_STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text), sys.stdout)
+            _print(_escaped(json.dumps(value, ensure_ascii=False, indent=1)), sys.stdout)
 
     def _clear(self) -> None:
         if self._line:
             _print("\r" + " " * len(self._line) + "\r", sys.stderr, end="")
             self._line = ""
+
+
+def _escaped(text: str) -> str:
+    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _print(text: str, stream: TextIO, end: str = "\n") -> None:

@@ -1,6 +1,6 @@
 """Estimates whether a front-end fits in a graphics card's memory, given its model's shape.
 
-`bench frame` verifies the estimates.
+`bench card` verifies the estimates.
 """
 
 from __future__ import annotations

@@ -213,6 +213,18 @@ def answers_of_child(niceness: int) -> BinaryIO:
     return answers
 
 
+def end_with_parent() -> None:
+    """Ends this child process as soon as its parent closes its standard input or has ended, whatever it is doing."""
+
+    def wait() -> None:
+        with contextlib.suppress(OSError):
+            while os.read(0, 4096):
+                pass
+        os._exit(0)
+
+    threading.Thread(target=wait, name="lifeline", daemon=True).start()
+
+
 def send_line(answers: BinaryIO, value: Any) -> None:
     """Sends `value` to the parent as a line of JSON."""
     answers.write(json.dumps(value).encode() + b"\n")

@@ -35,6 +35,19 @@ def resident_bytes() -> int:
     """Returns this process's resident memory in bytes; 0 if unknown."""
     if sys.platform == "linux":
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return _windows_memory()[0]
+
+
+def peak_bytes() -> int:
+    """Returns the most resident memory that this process has had, in bytes; 0 if unknown."""
+    if sys.platform == "linux":
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
+    return _windows_memory()[1]
+
+
+def _windows_memory() -> tuple[int, int]:
+    """Returns this process's resident memory and its peak in bytes; 0 if unknown, or not on Windows."""
     if sys.platform == "win32":
         import ctypes
         from ctypes import wintypes
@@ -51,5 +64,5 @@ def resident_bytes() -> int:
         counters = Counters(size=ctypes.sizeof(Counters))
         process = ctypes.c_void_p(ctypes.windll.kernel32.GetCurrentProcess())
         if ctypes.windll.psapi.GetProcessMemoryInfo(process, ctypes.byref(counters), counters.size):
-            return counters.resident
-    return 0
+            return counters.resident, counters.peak
+    return 0, 0

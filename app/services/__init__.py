@@ -10,7 +10,7 @@
 - `asking_service`: synthesizes questions in a voice other than the assistant's
 - `machine_service`: probes the hardware and determines which models it can run
 - `graphics_service`: installs the packages required to use a graphics card
-- `doctor`: the report of the `doctor` command; `model_speed`, `frame_bench`: benchmarks
+- `doctor`: the report of the `doctor` command; `model_speed`, `card_bench`, `card_page`: benchmarks
 - `documents`: reads text and PDF files added to a conversation; PDFs are parsed in a child process
 - `updates`: checks for a newer version, if the user has enabled that
 - `bill_of_materials`: the components of this build, with their licences

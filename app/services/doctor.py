@@ -58,7 +58,7 @@ def predicted_frame(precision: Precision, context: int, found: CardLook) -> str:
     keeps_up = "will keep up" if likely <= FRAME_LIMIT_MS else "may not keep up; choose a smaller precision"
     return (
         f" Its memory moves {found.bandwidth / 1e9:.0f} GB/s: a frame of 80 ms should take about {likely:.0f} ms, so "
-        f"it {keeps_up}. “{single_instance.command()} bench frame --random-weights” measures it."
+        f"it {keeps_up}. “{single_instance.command()} bench card --quick” measures it."
     )
 
 

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from app.backend import PROVIDERS
+from app.conversation.frame import FRAME_MS
 from app.diagnostics.machine import Card, Machine, OllamaModel, Sound, System, bounded, probe_machine
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.models.catalogue import ModelError, find_model
 from app.models.fit import DESKTOP_BYTES, DRIVER_BYTES, PRECISIONS, Precision, judge, usable_bytes
 from app.models.layout import read_layout
 from app.models.locations import folder_of
+from app.models.pool import MODELS
+from app.platform import single_instance
+from app.platform.supervision import CARD, CardBusyError
 from app.services.api_keys import key_store
+from app.services.card_bench import BEST, QUICK, CardBench, StepResult, make_plan
+from app.services.card_page import COMFORTABLE, frame_times
 from app.services.graphics_service import GraphicsOffer, GraphicsService
-from app.session.control import BackendChoice
+from app.session.control import BackendChoice, UserError
 from app.settings.declarations import Settings
 
-Topic = Literal["card", "processor", "disk", "microphone", "loudspeaker", "ollama", "keys"]
+Topic = Literal["card", "processor", "disk", "microphone", "loudspeaker", "ollama", "keys", "trial"]
 State = Literal["good", "fair", "missing"]
 """`fair`: adequate, or absent but optional; `missing`: absent but required for a conversation."""
 
@@ -158,6 +165,7 @@ class MachineView:
     - `fits`: one entry per precision (largest first) for each front-end with weights; one for any other.
     - `advice`: a user-facing recommendation of `frontend`, `precision` and `backend`.
     - `graphics`: the packages that can be installed to make use of the card.
+    - `can_try`: whether KAME can be tried on the card.
     """
 
     findings: tuple[MachineFinding, ...]
@@ -167,6 +175,7 @@ class MachineView:
     precision: str = ""
     backend: BackendChoice = field(default_factory=BackendChoice)
     graphics: GraphicsOffer | None = None
+    can_try: bool = False
 
     def fits_of(self, frontend: str) -> tuple[FrontEndFit, ...]:
         """Returns the entries of `fits` for one front-end."""
@@ -212,7 +221,38 @@ class MachineService:
             precision=best.precision,
             backend=backend,
             graphics=offer,
+            can_try=card is not None and not card.trouble,
         )
+
+    async def try_card(self, report: Report) -> tuple[MachineFinding, ...]:
+        """Tries KAME on the card, in other processes, which takes about a minute. Can be cancelled.
+
+        `report` is called as in `look`. Raises UserError while a conversation uses the card.
+        """
+        loop = asyncio.get_running_loop()
+        bench = CardBench(make_plan(QUICK, device="cuda", random_weights=True, quick=True))
+
+        def progress(_title: str, share: float) -> None:
+            words = f"Trying KAME on the graphics card, step {round(share * len(QUICK)) + 1} of {len(QUICK)} …"
+            with contextlib.suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(report, words, share)
+
+        def try_it() -> list[StepResult]:
+            try:
+                with CARD.hold("KAME", 0.0):
+                    MODELS.drop("engine")  # a model that no conversation uses would take the memory
+                    return bench.run(progress)
+            except CardBusyError as error:
+                raise UserError(
+                    "A conversation uses the graphics card, so KAME can't be tried on it now. End the conversation, "
+                    "then try again."
+                ) from error
+
+        try:
+            return trial_findings(await asyncio.to_thread(try_it))
+        except asyncio.CancelledError:
+            bench.cancel()
+            raise
 
     def _fits(self, card: Card | None) -> Iterator[FrontEndFit]:
         for frontend, spec in FRONT_ENDS.items():
@@ -263,6 +303,55 @@ def _fit(frontend: str, precision: Precision, card: Card | None) -> FrontEndFit:
     if usable - plan.bytes < LITTLE_LEFT:
         sentence += " Close games and other programs that use the card while you talk."
     return FrontEndFit(frontend, precision, True, sentence)
+
+
+def trial_findings(results: Sequence[StepResult]) -> tuple[MachineFinding, ...]:
+    """Returns what the quick steps of `bench card` have found out."""
+    more = f"“{single_instance.command()} bench card” writes a page that says more."
+    found = {result.step: result for result in results}
+    if found["card"].outcome != "passed":
+        return (MachineFinding("trial", "fair", f"KAME could not be tried on this card. {more}"),)
+    sentences = {
+        "kernels": (
+            "KAME's kernels work on this card.",
+            "KAME's kernels for int8 and int4 don't work on this card with this driver. Install the newest driver, or "
+            f"use bf16. {more}",
+        ),
+        "checks": (
+            "KAME's fast paths give the same results on this card as the plain ones.",
+            "KAME's fast paths give other results on this card than the plain ones, so what it says may be wrong. "
+            f"{more}",
+        ),
+        "session-int8": (
+            "KAME's process works on this card as a conversation uses it.",
+            f"KAME's process fails on this card as a conversation uses it. {more}",
+        ),
+    }
+    findings = []
+    for step, (good, bad) in sentences.items():
+        if step in found and found[step].outcome != "left out":
+            passed = found[step].outcome == "passed"
+            findings.append(MachineFinding("trial", "good" if passed else "fair", good if passed else bad))
+    if (whole := found.get(BEST.name)) is not None:
+        findings.append(_speed(whole, more))
+    return tuple(findings)
+
+
+def _speed(whole: StepResult, more: str) -> MachineFinding:
+    times = list(frame_times(whole.facts).values())
+    if whole.outcome == "left out":
+        return MachineFinding("trial", "fair", whole.sentence)
+    if whole.outcome == "failed" or not times:
+        return MachineFinding("trial", "fair", f"The whole model could not be run on this card. {more}")
+    ms = max(one["p99"] for one in times)
+    words = f"{ms:.0f} ms of {FRAME_MS} ({whole.facts.get('precision', '')})"
+    if ms <= COMFORTABLE * FRAME_MS:
+        return MachineFinding("trial", "good", f"A frame takes {words}: KAME keeps up.")
+    if ms <= FRAME_MS:
+        sentence = f"A frame takes {words}: KAME just keeps up. Let no other program use the card."
+    else:
+        sentence = f"A frame takes {words}: KAME can't keep up. Choose a smaller precision, or the built-in voice."
+    return MachineFinding("trial", "fair", sentence)
 
 
 def _duration(seconds: float) -> str:

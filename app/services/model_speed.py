@@ -40,7 +40,7 @@ def measure_speed(model: Model, progress: Progress = no_progress) -> Speed:
         raise ModelError(f"{model.label} is not on this machine. Get it first: models get {model.key}.")
     measures = {"llm": lambda model: asyncio.run(_answer(model.key)), "tts": _voice, "stt": _recogniser}
     if model.kind not in measures:
-        raise ModelError(f"{model.label} is measured otherwise: “bench frame” times the front-ends.")
+        raise ModelError(f"{model.label} is measured otherwise: “bench card” measures the front-ends.")
     progress(f"Measuring {model.label} …")
     return measures[model.kind](model)
 

@@ -512,6 +512,14 @@ class FakeMachine:
     refusal: Exception | None = None
     looks: int = 0
     cancelled: int = 0
+    trial: tuple[MachineFinding, ...] = ()
+
+    async def try_card(self, report: Callable[[str, float], None]) -> tuple[MachineFinding, ...]:
+        report("Trying KAME on the graphics card, step 2 of 5 …", 0.2)
+        await held(self, self.gate)
+        if self.refusal is not None:
+            raise self.refusal
+        return self.trial
 
     async def look(self, report: Callable[[str, float], None]) -> MachineView:
         self.looks += 1

@@ -1,4 +1,4 @@
-"""The commands for models, as a user types them: weights, doctor, bench frame, and a conversation with a small
+"""The commands for models, as a user types them: weights, doctor, bench card, and a conversation with a small
 model."""
 
 import json
@@ -70,17 +70,24 @@ def test_doctor_names_commands_that_work(
     code, document = run(capsys, "doctor")
     assert code == (0 if document["ok"] else 2) and {finding["about"] for finding in document["findings"]} >= ABOUT
     assert "“/opt/kame/bin/kame-desktop models get kame”" in document["advice"]
-    assert "“/opt/kame/bin/kame-desktop bench frame --random-weights” measures it." in document["advice"]
+    assert "“/opt/kame/bin/kame-desktop bench card --quick” measures it." in document["advice"]
 
 
 @pytest.mark.slow
-def test_the_frame_bench_runs_where_it_can_and_says_where_it_cannot(capsys: pytest.CaptureFixture[str]) -> None:
-    tiny = "bench frame --random-weights --size tiny --device cpu --frames 3 --context 120 --context-fill 50"
-    code, document = run(capsys, *tiny.split())
-    [one] = document["frames"]
-    assert code == 0 and (one["context"], one["filled"]) == (120, 50) and one["parts"]["depth"]["p50"] > 0
-    code, document = run(capsys, "bench", "frame", "--random-weights", "--device", "cuda")
-    assert code == 2 and "NVIDIA graphics card" in document["error"]
+def test_the_bench_of_the_card_runs_on_a_processor_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    steps = "bench card --device cpu --size tiny --steps card,kernels,full-int8 --json --output".split()
+    code = main([*steps, str(tmp_path)])
+    *lines, last = map(json.loads, capsys.readouterr().out.splitlines())
+    assert code == 0 and last["ok"]
+    assert [(line["step"], line["outcome"]) for line in lines] == [
+        ("card", "passed"),
+        ("kernels", "left out"),
+        ("full-int8", "passed"),
+    ]
+    assert lines[2]["facts"]["in a row, full cache"]["p50"] > 0
+    assert "| full-int8 | in a row, full cache |" in Path(last["page"]).read_text("utf-8")
+    code, document = run(capsys, "bench", "card", "--steps", "moon")
+    assert code == 2 and "no step “moon”" in document["error"]
 
 
 def _silent(weights: Path) -> Path:

@@ -1,10 +1,10 @@
 """Small checkpoints in the hub's layout, made on the spot: random weights, the true files and names."""
 
-import io
 import json
 from pathlib import Path
 from typing import Any
 
+from app.frontend.kame.engine.card_steps.checkpoint import pieces_model
 from app.frontend.kame.engine.random_weights import TINY_LM as LM
 from app.frontend.kame.engine.random_weights import TINY_MIMI as MIMI
 
@@ -26,36 +26,6 @@ SMALL_LM: dict[str, Any] = {
     "depformer_context": 1,
 }
 """One code a side: where the streams' number doesn't matter, since a processor counts every call."""
-SENTENCES = """
-The capital of France is Paris, and it lies on the river Seine.
-Hello there! How can I help you today? I would say that it depends.
-Plants turn light, water and air into sugar; we call it photosynthesis.
-Seven times eight is fifty-six, and 5,895 metres is the height of Kilimanjaro.
-The Fitzwilliam Museum is in Cambridge. Its doors open at ten o'clock.
-Quick brown foxes jump over lazy dogs because nobody vexes the wizard's ox.
-""".strip().splitlines()
-
-
-def pieces_model(vocabulary: int = 400, kind: str = "unigram") -> bytes:
-    """A SentencePiece model trained on the spot, with Moshi's ids for padding and the like."""
-    import sentencepiece
-
-    out = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(SENTENCES * 3),
-        model_writer=out,
-        vocab_size=vocabulary,
-        model_type=kind,
-        byte_fallback=True,
-        hard_vocab_limit=False,
-        unk_id=0,
-        bos_id=1,
-        eos_id=2,
-        pad_id=3,
-        minloglevel=2,
-        num_threads=1,
-    )
-    return out.getvalue()
 
 
 def make_checkpoint(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.gui.design.icons import icon
 from app.gui.design.plain import PlainLabel, set_tip
@@ -16,9 +18,9 @@ from app.gui.widgets import form
 from app.gui.widgets.form import PERMILLE, bold, grid, progress_bar, push_button, set_share, wrapped
 from app.gui.widgets.panel import Boxed, Quiet
 from app.services.graphics_service import GraphicsOffer
-from app.services.machine_service import MachineService, MachineView, State
+from app.services.machine_service import MachineFinding, MachineService, MachineView, State
 
-CHECK = "check the machine"
+CHECK, TRIAL = "check the machine", "try the card"
 
 
 class Mark(PlainLabel):
@@ -168,7 +170,7 @@ class GraphicsStrip(Boxed):
 class MachinePage(QWidget):
     """A page that checks the machine in the background when first shown, and again on request.
 
-    `found` emits the resulting `MachineView`.
+    Where a card is ready for KAME, it also offers to try KAME on it. `found` emits the resulting `MachineView`.
     """
 
     found = Signal(object)
@@ -183,7 +185,8 @@ class MachinePage(QWidget):
         super().__init__(parent)
         self._machine = machine
         self._background = background
-        self._had_focus = False
+        self._had_focus: QPushButton | None = None
+        self._trial: tuple[MachineFinding, ...] = ()
         self.view: MachineView | None = None
         self._row_widgets: list[QWidget] = []
         self.bar = progress_bar(self.tr("Check of this machine"), self, slim=True)
@@ -194,21 +197,34 @@ class MachinePage(QWidget):
         self.box.column.addWidget(self.advice)
         self.graphics = GraphicsStrip(graphics, self)
         self.again = push_button(self.tr("Check a&gain"), self.tr("Check this machine again"), self, self.check)
-        parts = (self.bar, self.progress, self.rows, 4, self.graphics, self.box, form.row(self.again, None), None)
+        tried = self.tr("Try KAME on the graphics card, which takes about a minute")
+        self.trial = push_button(self.tr("&Try the card"), tried, self, self.try_card)
+        set_tip(self.trial, tried)
+        buttons = form.row(self.again, self.trial, None)
+        parts = (self.bar, self.progress, self.rows, 4, self.graphics, self.box, buttons, None)
         form.column(*parts, within=self, spacing=8)
         self._show(busy=False)
 
     def check(self) -> None:
         """Starts a check in the background."""
-        self._had_focus = self.again.hasFocus()
-        self.bar.setValue(0)
-        self.progress.setText(self.tr("Checking this machine …"))
+        self._begin(self.again, self.tr("Checking this machine …"))
         self._background.run(self, CHECK, lambda: self._machine.look(self._report), self._found, self._failed)
+
+    def try_card(self) -> None:
+        """Tries KAME on the card, in the background."""
+        self._begin(self.trial, self.tr("Trying KAME on the graphics card …"))
+        self._background.run(self, TRIAL, lambda: self._machine.try_card(self._report), self._tried, self._failed)
+
+    def _begin(self, button: QPushButton, words: str) -> None:
+        self._had_focus = button if button.hasFocus() else None
+        self.bar.setValue(0)
+        self.progress.setText(words)
         self._show(busy=True)
 
     def leave(self) -> None:
-        """Cancels any running check."""
+        """Cancels any running check or trial."""
         self._background.cancel(CHECK)
+        self._background.cancel(TRIAL)
         self._show(busy=False)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -222,6 +238,19 @@ class MachinePage(QWidget):
 
     def _found(self, view: MachineView) -> None:
         self.view = view
+        self._show_findings((*view.findings, *self._trial))
+        self.advice.setText(in_window_language(view.advice))
+        self.graphics.show_offer(view.graphics)
+        self._show(busy=False)
+        self.found.emit(view)
+
+    def _tried(self, trial: tuple[MachineFinding, ...]) -> None:
+        assert self.view is not None
+        self._trial = trial
+        self._show_findings((*self.view.findings, *trial))
+        self._show(busy=False)
+
+    def _show_findings(self, findings: Sequence[MachineFinding]) -> None:
         names = {
             "card": self.tr("Graphics card"),
             "processor": self.tr("Processor"),
@@ -230,33 +259,32 @@ class MachinePage(QWidget):
             "loudspeaker": self.tr("Loudspeaker"),
             "ollama": self.tr("Ollama"),
             "keys": self.tr("Keys"),
+            "trial": self.tr("KAME on the card"),
         }
         for widget in self._row_widgets:
             self.rows.removeWidget(widget)
             widget.deleteLater()
         self._row_widgets = []
-        for line, finding in enumerate(view.findings):
+        for line, finding in enumerate(findings):
             mark, topic = Mark(finding.state, self), names[finding.topic]
             sentence = in_window_language(finding.sentence)
             name = f"{topic}, {mark.accessibleName()}: {sentence}"
             for column, widget in enumerate((mark, bold(topic, self), wrapped(self, name, sentence))):
                 self.rows.addWidget(widget, line, column, Qt.AlignmentFlag.AlignTop)
                 self._row_widgets.append(widget)
-        self.advice.setText(in_window_language(view.advice))
-        self.graphics.show_offer(view.graphics)
-        self._show(busy=False)
-        self.found.emit(view)
 
     def _failed(self, sentence: str) -> None:
         self._show(busy=False)
         self.progress.say(sentence)
 
     def _show(self, *, busy: bool) -> None:
-        """Shows the progress bar and disables the button during a check, and restores the button's focus afterwards."""
+        """Shows the progress bar and disables the buttons during a check, and restores the focus afterwards."""
         self.bar.setVisible(busy)
         self.progress.setVisible(busy)
         self.box.setVisible(bool(self.advice.text()))
         self.again.setEnabled(not busy)
-        if self._had_focus and not busy and self.isVisible():
-            self._had_focus = False
-            self.again.setFocus()
+        self.trial.setEnabled(not busy)
+        self.trial.setVisible(self.view is not None and self.view.can_try)
+        if self._had_focus is not None and not busy and self.isVisible():
+            self._had_focus.setFocus()
+            self._had_focus = None

@@ -14,6 +14,7 @@ from app.gui.models.machine_page import GraphicsStrip, MachinePage, Mark
 from app.gui.models.models_dialog import ModelsDialog
 from app.gui.window.main_window import MainWindow
 from app.services.graphics_service import GraphicsOffer
+from app.services.machine_service import MachineFinding
 from app.session.control import UserError
 from tests.gui.fakes import CARD, FINDINGS, PLAIN, FakeMachine
 from tests.gui.helpers import WELCOMED, heard, open_dialog, press, until
@@ -132,6 +133,53 @@ async def test_a_check_that_fails_says_so_and_can_be_repeated(machine: FakeMachi
     machine.refusal = None
     press(page, "Check this machine again")
     await until(lambda: page.view is machine.view)
+
+
+TRIAL = (
+    MachineFinding("trial", "good", "KAME's kernels work on this card."),
+    MachineFinding("trial", "fair", "A frame takes 61 ms of 80 (int8): KAME just keeps up."),
+)
+
+
+async def test_without_a_card_that_is_ready_there_is_nothing_to_try(machine: FakeMachine, window: MainWindow) -> None:
+    machine.view = PLAIN
+    page = await opened(window)
+    await until(lambda: page.view is PLAIN)
+    assert not page.trial.isVisible()
+
+
+async def test_kame_is_tried_on_the_card_on_request(machine: FakeMachine, window: MainWindow) -> None:
+    machine.view, machine.trial = replace(CARD, can_try=True), TRIAL
+    page = await opened(window)
+    await until(lambda: page.view is machine.view)
+    assert len(findings(page)) == 3
+    machine.gate = asyncio.Event()
+    page.trial.setFocus()
+    click(page.trial)
+    await until(lambda: page.progress.text() == "Trying KAME on the graphics card, step 2 of 5 …")
+    assert page.bar.isVisible() and page.bar.value() == 200
+    assert not page.trial.isEnabled() and not page.again.isEnabled()
+    machine.gate.set()
+    await until(lambda: not page.bar.isVisible())
+    assert findings(page)[3:] == [("good", TRIAL[0].sentence), ("all right", TRIAL[1].sentence)]
+    assert page.trial.hasFocus()
+    press(page, "Check this machine again")
+    await until(lambda: machine.looks == 2 and not page.bar.isVisible())
+    assert len(findings(page)) == 5, "a new check keeps what the trial has found"
+
+
+async def test_a_trial_that_is_refused_says_why_and_leaving_ends_one(machine: FakeMachine, window: MainWindow) -> None:
+    machine.view, machine.refusal = replace(CARD, can_try=True), None
+    page = await opened(window)
+    await until(lambda: page.view is machine.view)
+    machine.refusal = UserError("A conversation uses the graphics card.")
+    click(page.trial)
+    await until(lambda: page.progress.text() == "A conversation uses the graphics card.")
+    machine.refusal, machine.gate = None, asyncio.Event()
+    click(page.trial)
+    await until(lambda: "step 2 of 5" in page.progress.text())
+    page.window().close()
+    await until(lambda: machine.cancelled == 1)
 
 
 async def test_closing_the_dialog_ends_the_check(machine: FakeMachine, window: MainWindow) -> None:

@@ -176,10 +176,10 @@ def test_a_research_command_of_an_installed_app_names_where_it_is(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(parser, "RESEARCH", "app.left_out.commands")
-    monkeypatch.setattr(bench_command, "BENCHES", {"frame": bench_command.BENCHES["frame"]})
+    monkeypatch.setattr(bench_command, "BENCHES", {"card": bench_command.BENCHES["card"]})
     with pytest.raises(SystemExit, match="2"):
         parser.main(command.split())
     named = " ".join(command.split()[: 2 if command.startswith("bench") else 1])
     assert f"“python3 packaging/bootstrap.py run {named}” runs it." in capsys.readouterr().err
     with pytest.raises(SystemExit, match="0"):
-        parser.main(["bench", "frame", "--help"])
+        parser.main(["bench", "card", "--help"])

@@ -15,10 +15,12 @@ from app.frontend import FrontEndOptions, make_frontend
 from app.frontend.base import FrontEndError, SetDials
 from app.frontend.kame.engine.checkpoint import Loaded, build_lm, load
 from app.frontend.kame.engine.engine import Engine
+from app.frontend.kame.engine.measure import measure_frame
 from app.frontend.kame.engine.selfcheck import run_checks
 from app.frontend.kame.frontend import KameFrontEnd
 from app.frontend.kame.stream_engine import EngineStep, StreamEngine
 from app.models.catalogue import ModelError
+from app.models.fit import PRECISIONS
 from app.models.layout import read_layout
 from app.models.locations import model_path
 from app.research.nano.codec_layout import CODEC_VOICE
@@ -27,7 +29,6 @@ from app.research.nano.model import CodeVoice, Hearing, NanoModel, read_weights
 from app.research.nano.voice_codec import VoiceCodec, load_codec, save_codec
 from app.research.training.kame.report import save_compact, write_pieces
 from app.research.training.nano.start import NANO_LM
-from app.services.frame_bench import run_frame
 from tests.support.engines import InProcess
 from tests.support.tables import cases
 from tests.support.tiny_kame import make_checkpoint, pieces_model
@@ -278,15 +279,12 @@ def test_weights_of_the_other_kind_are_refused_in_words(folder: Path, tmp_path: 
 
 
 def test_the_bench_measures_every_part_and_the_paths_are_equal() -> None:
-    where = {"device": "cpu", "context": None, "fill": 100, "frames": 5, "check": False}
-    bench = run_frame(["tiny"], ["bf16", "int8", "int4"], **where, progress=lambda _: None)
-    table = bench.table()
-    for part in ("whole frame", "encode", "temporal", "depth", "language model", "decode", "copies"):
-        assert table.count(f"| {part} |") == 3
-    assert [one.precision for one in bench.figures] == ["float32", "int8", "int4"]
-    assert all(0 < one.whole.p50 <= one.whole.p99 <= one.whole.worst for one in bench.figures)
-    assert bench.figures[0].frame_bytes > bench.figures[1].frame_bytes
-    assert bench.document()["frames"][0]["filled"] == 100
+    figures = [measure_frame("tiny", one, device="cpu", fill=100, frames=5) for one in PRECISIONS]
+    parts = {"encode", "temporal", "depth", "language model", "decode", "copies"}
+    assert all(one.parts.keys() == parts and one.filled == 100 for one in figures)
+    assert [one.precision for one in figures] == ["float32", "int8", "int4"]
+    assert all(0 < one.whole.p50 <= one.whole.p99 <= one.whole.worst for one in figures)
+    assert figures[0].frame_bytes > figures[1].frame_bytes
     checks = run_checks("cpu", steps=18)
     assert all(check.ok for check in checks), checks
     assert len(checks) >= 6

@@ -1,13 +1,22 @@
 """Tests what the first run says about machines, by the findings of the probes."""
 
 import asyncio
+import time
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from app.diagnostics.machine import NO_PACKAGES, Card, Machine, OllamaModel, Sound, System
 from app.models.fit import PRECISIONS, Plan, Precision, needed_bytes, shape_of
+from app.platform import single_instance
 from app.platform.hardware import memory_bytes
-from app.services.machine_service import MachineService, MachineView, Report
-from app.session.control import BackendChoice
+from app.platform.supervision import CARD
+from app.services import card_bench, machine_service
+from app.services.card_bench import QUICK, Outcome, StepResult, chosen_steps
+from app.services.card_page import PERCENTILES
+from app.services.machine_service import MachineService, MachineView, Report, trial_findings
+from app.session.control import BackendChoice, UserError
 from app.settings.declarations import Settings
 from tests.support.tables import cases
 
@@ -179,3 +188,99 @@ def test_ollamas_models_are_offered_and_one_that_fits_recommended() -> None:
     view = look(ollama=())
     assert view.backend == BackendChoice()
     assert said(view, "ollama") == ("fair", "Ollama runs, and has no model yet.")
+
+
+BENCH = "“kame-desktop bench card” writes a page that says more."
+
+
+def result(step: str, outcome: Outcome = "passed", **facts: Any) -> StepResult:
+    return StepResult(step, outcome, "KAME needs 18.5 GB." if outcome == "left out" else "", 1.0, facts)
+
+
+def frames(ms: float) -> StepResult:
+    return result("full-auto", precision="int8", **{"every 80 ms, full cache": dict.fromkeys(PERCENTILES, ms)})
+
+
+@cases(
+    "results, told",
+    (
+        [result("kernels"), result("checks"), result("session-int8"), frames(30.6)],
+        [
+            ("good", "KAME's kernels work on this card."),
+            ("good", "KAME's fast paths give the same results on this card as the plain ones."),
+            ("good", "KAME's process works on this card as a conversation uses it."),
+            ("good", "A frame takes 31 ms of 80 (int8): KAME keeps up."),
+        ],
+    ),
+    (
+        [result("kernels", "failed"), result("session-int8", "left out"), frames(70)],
+        [
+            (
+                "fair",
+                "KAME's kernels for int8 and int4 don't work on this card with this driver. Install the newest driver, "
+                f"or use bf16. {BENCH}",
+            ),
+            ("fair", "A frame takes 70 ms of 80 (int8): KAME just keeps up. Let no other program use the card."),
+        ],
+    ),
+    (
+        [frames(99)],
+        [
+            (
+                "fair",
+                "A frame takes 99 ms of 80 (int8): KAME can't keep up. Choose a smaller precision, or the built-in "
+                "voice.",
+            )
+        ],
+    ),
+    ([result("full-auto", "left out")], [("fair", "KAME needs 18.5 GB.")]),
+    ([result("full-auto", "failed")], [("fair", f"The whole model could not be run on this card. {BENCH}")]),
+    (
+        [result("card", "failed"), frames(20)],
+        [("fair", f"KAME could not be tried on this card. {BENCH}")],
+    ),
+)
+def test_what_the_trial_of_a_card_has_found_is_told(
+    results: list[StepResult], told: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(single_instance, "command", lambda: "kame-desktop")
+    found = trial_findings(results if results[0].step == "card" else [result("card"), *results])
+    assert [(one.state, one.sentence) for one in found] == told and {one.topic for one in found} == {"trial"}
+
+
+def test_a_card_that_is_ready_can_be_tried() -> None:
+    assert look(BIG).can_try
+    assert not look().can_try and not look(Card("NVIDIA L4", 22 * GB, 21 * GB, NO_PACKAGES, True)).can_try
+
+
+def test_the_trial_runs_the_quick_steps_with_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(card_bench, "MODULE", "tests.support.card_steps")
+    monkeypatch.setattr(machine_service, "QUICK", tuple(step for step in QUICK if step.name in ("card", "kernels")))
+    told: list[tuple[str, float]] = []
+    found = asyncio.run(MachineService(Settings()).try_card(lambda words, share: told.append((words, share))))
+    assert [one.sentence for one in found] == ["KAME's kernels work on this card."]
+    assert told == [(f"Trying KAME on the graphics card, step {at} of 2 …", (at - 1) / 2) for at in (1, 2)]
+
+
+def test_the_trial_waits_for_no_conversation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(card_bench, "MODULE", "tests.support.card_steps")
+    monkeypatch.setattr(machine_service, "QUICK", chosen_steps(["card"]))
+    with CARD.hold("KAME"), pytest.raises(UserError, match="End the conversation, then try again"):
+        asyncio.run(MachineService(Settings()).try_card(lambda words, share: None))
+
+
+def test_a_trial_that_is_cancelled_ends_its_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(card_bench, "MODULE", "tests.support.card_steps")
+    monkeypatch.setattr(machine_service, "QUICK", chosen_steps(["waits"]))
+
+    async def cancelled() -> None:
+        begun = asyncio.Event()
+        task = asyncio.create_task(MachineService(Settings()).try_card(lambda words, share: begun.set()))
+        await asyncio.wait_for(begun.wait(), 20)
+        task.cancel()
+        await asyncio.wait([task], timeout=20)
+        assert task.cancelled()
+
+    started = time.monotonic()
+    asyncio.run(cancelled())  # waits for its threads, and so for the step, which would last 40 s
+    assert time.monotonic() - started < 25

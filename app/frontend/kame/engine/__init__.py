@@ -10,5 +10,5 @@ Suggested reading order:
   them this card has proven.
 - `checkpoint.py`, `weights.py`: load models from files. `quantise.py`: int8 and int4.
 - `measure.py`, `selfcheck.py`, `random_weights.py`: benchmarks and self-checks. `look.py`: prints what torch finds
-  of the card.
+  of the card. `card_steps/`: the steps of `bench card`.
 """

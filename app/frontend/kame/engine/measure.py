@@ -17,7 +17,7 @@ import torch
 from moshi.modules.transformer import StreamingTransformer
 from torch import nn
 
-from app.conversation.frame import FRAME_SAMPLES
+from app.conversation.frame import FRAME_MS, FRAME_SAMPLES
 from app.frontend.base import FrontEndError
 from app.frontend.kame.engine import kernels
 from app.frontend.kame.engine.checkpoint import Loaded
@@ -107,7 +107,7 @@ def measure_frame(
     with alone, Engine(models.lm, models.mimi, sampling={"use_sampling": True}) as engine:
         pretend_filled(engine, filled)
         slots = engine._bucket()
-        whole = _time_whole(engine, frames)
+        whole = time_frames(engine, frames)
         parts = _time_parts(engine, frames)
     figures = FrameFigures(
         size,
@@ -146,12 +146,19 @@ def pretend_filled(engine: Engine, frames: int) -> None:
     engine.steps = frames
 
 
-def _time_whole(engine: Engine, frames: int) -> Times:
-    """Times the step as called by the frame loop, from samples to samples, including copies in both directions."""
+def time_frames(engine: Engine, frames: int, *, paced: bool = False) -> Times:
+    """Times the step as called by the frame loop, from samples to samples, including copies in both directions.
+
+    `paced`: one step every 80 ms, as in a conversation. In the pauses, a card may lower its clocks.
+    """
     samples = np.random.default_rng(0).normal(0, 0.05, (16, FRAME_SAMPLES)).astype(np.float32)
     taken = []
     filled = engine.steps
+    due = time.perf_counter()
     for index in range(WARM_FRAMES + frames):
+        if paced and index >= WARM_FRAMES:
+            due = max(due + FRAME_MS / 1000, time.perf_counter())
+            time.sleep(max(0.0, due - time.perf_counter()))
         started = time.perf_counter()
         engine.step(samples[index % 16], 5 + index % 2)
         if index >= WARM_FRAMES:

@@ -1,7 +1,7 @@
 """Compares this machine's fast paths (graphs, kernels, fused layers, short attention) with the plain ones.
 
 Tokens must match exactly; samples, logits and kernel results have a small tolerance. Uses small models with random
-weights and takes a few seconds. `bench frame --check` runs it on the user's card.
+weights and takes a few seconds. `bench card` runs it on the user's card.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ import logging
 import mmap
 import os
 import sys
-import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -37,6 +36,7 @@ from app.frontend.kame.messages import (
 )
 from app.frontend.kame.stream_engine import EngineError, StreamEngine
 from app.models.catalogue import ModelError
+from app.platform.children import end_with_parent
 
 NO_MEMORY = "can't allocate memory"
 """In torch's message when the machine's own memory runs out."""
@@ -46,7 +46,7 @@ Report = Callable[..., None]
 
 def main(argv: list[str]) -> int:
     """Serves the session at the other end of the connection and shared memory that `argv` names."""
-    threading.Thread(target=_end_with_parent, name="lifeline", daemon=True).start()
+    end_with_parent()
     connection, memory = _opened(*argv)
     try:
         request = LoadRequest(**json.loads(connection.recv_bytes()))
@@ -58,13 +58,6 @@ def main(argv: list[str]) -> int:
             connection.send_bytes(bytes([FAILED]) + json.dumps(fault_of(error)).encode())
         return 1
     return 0
-
-
-def _end_with_parent() -> None:
-    with contextlib.suppress(OSError):
-        while os.read(0, 4096):
-            pass
-    os._exit(0)
 
 
 def _opened(pipe: str, memory: str) -> tuple[Connection, mmap.mmap]:

@@ -82,7 +82,7 @@ def _answers(sound: float) -> dict[str, Any]:
 
 
 def _frames(p99: float) -> dict[str, Any]:
-    """What `bench frame` tells of a step in two precisions, the second of which takes `p99` milliseconds."""
+    """What a bench tells of a step in two precisions, the second of which takes `p99` milliseconds."""
     rows = ((precision, ms) for precision, ms in (("bf16", 50.0), ("int8", p99)))
     return {"frames": [{"size": "7B", "precision": precision, "whole": {"p99": ms}} for precision, ms in rows]}
 
