@@ -84,6 +84,10 @@
         <translation>So lang wie nötig</translation>
     </message>
     <message>
+        <source>As much as fits</source>
+        <translation>So viel wie passt</translation>
+    </message>
+    <message>
         <source>Asks one address once a day which version is the newest. Nothing about you, this machine or this version is sent. While this is off, nothing is asked.</source>
         <translation>Fragt einmal am Tag eine Adresse nach der neuesten Version. Über dich, diesen Rechner oder diese Version wird nichts gesendet. Ausgeschaltet wird nichts gefragt.</translation>
     </message>
@@ -276,6 +280,10 @@
         <translation>Um wie viel später als die Spracherkennung KAME oder Moshi dich hört.</translation>
     </message>
     <message>
+        <source>How much of a conversation KAME and Moshi remember. A shorter memory takes less of the graphics card&apos;s own, and of its time.</source>
+        <translation>Wie viel von einem Gespräch KAME und Moshi im Gedächtnis behalten. Ein kürzeres Gedächtnis braucht weniger Speicher der Grafikkarte und weniger von ihrer Zeit.</translation>
+    </message>
+    <message>
         <source>How the talk button and its keys are used.</source>
         <translation>Wie die Sprechtaste und ihre Tastenkürzel benutzt werden.</translation>
     </message>
@@ -362,6 +370,10 @@
     <message>
         <source>Makes a quiet voice louder, and all other sounds with it.</source>
         <translation>Macht eine leise Stimme lauter und mit ihr alle anderen Geräusche.</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>Gedächtnis</translation>
     </message>
     <message>
         <source>Microphone</source>
@@ -454,6 +466,10 @@
     <message>
         <source>On</source>
         <translation>An</translation>
+    </message>
+    <message>
+        <source>One minute</source>
+        <translation>Eine Minute</translation>
     </message>
     <message>
         <source>Only for this conversation</source>
@@ -730,6 +746,10 @@
     <message>
         <source>Try them out</source>
         <translation>Ausprobieren</translation>
+    </message>
+    <message>
+        <source>Two minutes</source>
+        <translation>Zwei Minuten</translation>
     </message>
     <message>
         <source>US dollars that a conversation may cost. At the limit, models that cost money are no longer asked.</source>
@@ -3256,6 +3276,10 @@
 <context>
     <name>MachinePage</name>
     <message>
+        <source>&amp;Try the card</source>
+        <translation>Karte a&amp;usprobieren</translation>
+    </message>
+    <message>
         <source>Check a&amp;gain</source>
         <translation>Er&amp;neut prüfen</translation>
     </message>
@@ -3280,6 +3304,10 @@
         <translation>Grafikkarte</translation>
     </message>
     <message>
+        <source>KAME on the card</source>
+        <translation>KAME auf der Karte</translation>
+    </message>
+    <message>
         <source>Keys</source>
         <translation>Schlüssel</translation>
     </message>
@@ -3298,6 +3326,14 @@
     <message>
         <source>Processor</source>
         <translation>Prozessor</translation>
+    </message>
+    <message>
+        <source>Try KAME on the graphics card, which takes about a minute</source>
+        <translation>KAME auf der Grafikkarte ausprobieren; das dauert etwa eine Minute</translation>
+    </message>
+    <message>
+        <source>Trying KAME on the graphics card …</source>
+        <translation>KAME wird auf der Grafikkarte ausprobiert …</translation>
     </message>
     <message>
         <source>What fits this machine</source>
