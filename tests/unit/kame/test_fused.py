@@ -170,3 +170,19 @@ def test_the_mask_needs_no_copy_for_any_context() -> None:
         attention.positions.begin()
         mask = attention.positions.mask
     assert mask.shape == (1, 1, 1, 30) and all(stride % 8 == 0 for stride in mask.stride()[:3])
+
+
+def test_what_is_no_number_is_noticed_also_late(
+    launchers: dict[str, Launcher], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = 0
+
+    def norm(args: list[Any], **how: Any) -> None:
+        nonlocal calls
+        calls += 1
+        launchers["rms_norm"](args=args, **how)
+        if calls > 40:  # in the second step
+            args[2].fill_(torch.nan)
+
+    use_emulated(monkeypatch, {**launchers, "rms_norm": norm}, *FUSED)
+    assert not _fused(torch.device("cpu"), torch.bfloat16, "bfloat16", 2).ok
