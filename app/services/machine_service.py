@@ -137,7 +137,7 @@ def _first_and_more(names: tuple[str, ...] | list[str]) -> str:
 OFFER_SECONDS = 45.0
 """Timeout for the launcher to report what the card requires; it may have to query the driver again."""
 LITTLE_LEFT = 500_000_000
-"""Less than this beside KAME and the desktop is not enough for other programs that use the card."""
+"""If KAME and the desktop leave less than this, it is not enough for other programs that use the card."""
 
 Report = Callable[[str, float], None]
 
@@ -296,7 +296,7 @@ def _fit(frontend: str, precision: Precision, card: Card | None) -> FrontEndFit:
         needed = judge(1 << 60, precision).plan
         size = f"{needed.bytes / 1e9:.0f} GB" if needed is not None else "more"
         left = f"{max(0, usable) / 1e9:.0f} GB"
-        sentence = f"In {precision} it takes {size} of the card, which has {left} left beside the desktop."
+        sentence = f"In {precision} it takes {size} of the card, and the desktop leaves {left}."
         return FrontEndFit(frontend, precision, False, sentence)
     memory = _duration(plan.context * 0.08)
     sentence = f"Takes {plan.bytes / 1e9:.0f} GB of the card, and remembers {memory} of a conversation."

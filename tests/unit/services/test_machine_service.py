@@ -92,7 +92,7 @@ def test_each_card_gets_the_best_that_fits_it() -> None:
     assert (view.frontend, view.precision) == ("kame", "int8")
     bf16, int8, _ = view.fits_of("kame")
     assert (bf16.fits, int8.fits) == (False, True)
-    assert bf16.sentence == "In bf16 it takes 19 GB of the card, which has 11 GB left beside the desktop."
+    assert bf16.sentence == "In bf16 it takes 19 GB of the card, and the desktop leaves 11 GB."
     assert int8.sentence.startswith("Takes 11 GB of the card, and remembers ")
     view = look(SMALL)
     assert (view.frontend, view.precision) == ("cascade", "")
@@ -113,7 +113,7 @@ DRIVER = 350_000_000
     (16, "int8", 240, False),
     (24, "bf16", 240, False),
 )
-def test_a_card_is_promised_what_it_holds_beside_a_desktop(
+def test_a_card_is_promised_what_it_holds_with_a_desktop(
     size: int, precision: Precision, seconds: int, tight: bool
 ) -> None:
     """A desktop that hardly uses the card now may take 1 GB later, when 16 GB have been downloaded."""

@@ -40,7 +40,7 @@ class EnginePlan:
 
 def make_plan(request: LoadRequest, files: CheckpointFiles) -> EnginePlan:
     """Chooses what fits the memory that is free now, and limits this process to it. If no context is asked for, it is
-    as long as fits beside a desktop.
+    as long as fits with a desktop.
 
     On cards that emulate bf16, the context is `LEAST_CONTEXT` and the best precision int8, whose kernels calculate in
     float32, unless the request says otherwise. With a cache in float16, torch would have a kernel for a longer context,
