@@ -18,6 +18,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from app.frontend.kame.engine import engine as engines
+from app.frontend.kame.engine import kernels
 from app.frontend.kame.engine.engine import Engine
 
 ILLEGAL = ("_local_scalar_dense", "nonzero", "masked_select", "unique", "is_nonzero", "equal", "bincount")
@@ -126,6 +127,18 @@ class EmulatedCard:
         engine = Engine(*args, **kwargs)
         engine._on_gpu = engine.graphs.enabled = True
         return engine
+
+    def record_launches(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Has captures record launches of the app's kernels, which `use_emulated` must have put on the processor."""
+        launch = kernels.launch
+
+        def launched(*args: Any) -> None:
+            if self._capturing:
+                self.graphs[-1].calls.append((launch, args, {}, []))
+            else:
+                launch(*args)
+
+        monkeypatch.setattr(kernels, "launch", launched)
 
     def _wait(self) -> None:
         if self._capturing:

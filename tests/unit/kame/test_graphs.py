@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,14 @@ import pytest
 import torch
 
 from app.frontend.kame.engine import engine as engines
+from app.frontend.kame.engine import kernels
 from app.frontend.kame.engine.engine import Engine
 from app.frontend.kame.engine.graphs import CaptureError, FrameGraphs
 from app.frontend.kame.engine.random_weights import random_models
 from app.frontend.kame.engine.worker import fault_of
 from app.frontend.kame.stream_engine import EngineStep
 from tests.support.emulated_graphs import INVALIDATED, EmulatedCard
+from tests.support.emulated_kernels import compile_for_processor, use_emulated
 from tests.support.tables import cases
 from tests.support.tiny_kame import MIMI, make_mimi
 
@@ -71,6 +74,29 @@ def test_captured_frames_are_plain_calls_to_the_bit(sampling: dict[str, Any], mo
     # What other threads do with the card can't spoil a capture, and one pool holds all graphs.
     assert {graph.mode for graph in card.graphs} == {"thread_local"}
     assert len({graph.pool for graph in card.graphs}) == 1 and card.graphs[0].pool is not None
+
+
+def test_captured_launches_of_own_kernels_are_plain_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In bf16, with the kernels run on the processor."""
+    monkeypatch.setattr(engines, "BUCKETS", ())
+    names = ("rms_norm", "silu_gate", "rope_write")
+    launched = use_emulated(monkeypatch, compile_for_processor(tmp_path, kernels.SOURCE.read_text("utf-8")), *names)
+    seen = []
+    for captures in (False, True):
+        make: Any = Engine
+        if captures:
+            card = EmulatedCard(monkeypatch)
+            card.record_launches(monkeypatch)
+            make = card.engine
+        models = random_models("tiny", "bf16", torch.device("cpu"), 8, torch.bfloat16)
+        with make(models.lm, make_mimi(0, MIMI), sampling=SAMPLED) as engine:
+            torch.manual_seed(7)
+            launched.clear()
+            seen.append(talk(engine, 4))
+            assert set(launched) == set(names)
+    pairs = list(zip(*seen, strict=True))
+    assert all(one.column == other.column and np.array_equal(one.samples, other.samples) for one, other in pairs)
+    assert len({one.column for one, _ in pairs}) == 4
 
 
 def test_the_emulation_notices_states_that_change_their_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
