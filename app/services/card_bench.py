@@ -65,7 +65,7 @@ def _each(name: str, precisions: Sequence[str], title: str, seconds: float) -> l
 
 STEPS: tuple[Step, ...] = (
     Step("card", "the card and its software", 60, quick=True),
-    Step("kernels", "the kernels for int8 and int4, on a new thread", 120, quick=True, card_only=True),
+    Step("kernels", "the app's own kernels, on a new thread", 120, quick=True, card_only=True),
     Step("checks", "the fast paths against the plain ones", 120, quick=True),
     Step("waits", "a frame waits only once", 90, card_only=True),
     Step("attention", "attention by implementation and length", 120),

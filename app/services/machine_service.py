@@ -314,8 +314,8 @@ def trial_findings(results: Sequence[StepResult]) -> tuple[MachineFinding, ...]:
     sentences = {
         "kernels": (
             "KAME's kernels work on this card.",
-            "KAME's kernels for int8 and int4 don't work on this card with this driver. Install the newest driver, or "
-            f"use bf16. {more}",
+            "Some of KAME's kernels don't work on this card with this driver, so KAME is slower, or takes more memory. "
+            f"Install the newest driver. {more}",
         ),
         "checks": (
             "KAME's fast paths give the same results on this card as the plain ones.",

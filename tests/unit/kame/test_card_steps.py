@@ -11,7 +11,7 @@ import torch
 
 from app.conversation.frame import Frame
 from app.frontend.base import FrontEndInput, FrontEndStep, OraclePosition
-from app.frontend.kame.engine import measure
+from app.frontend.kame.engine import kernels, measure
 from app.frontend.kame.engine.card_steps import faults, small, whole
 from app.frontend.kame.engine.card_steps.__main__ import STEPS as COMMANDS
 from app.frontend.kame.engine.card_steps.base import LeftOutError, Report, Request, StepFailedError, tiny_engine
@@ -220,13 +220,13 @@ def test_a_fault_must_be_known_and_free_the_card(
 
 def test_kernels_that_are_missing_and_paths_that_differ_are_failures(monkeypatch: pytest.MonkeyPatch) -> None:
     card_with(monkeypatch, 20 * GB)
-    monkeypatch.setattr(small, "kernels", lambda: {"int8": None})
-    with pytest.raises(StepFailedError, match="can't be used here: int4"):
+    monkeypatch.setattr(small, "prove", lambda *, again: {"gemv_int4": "it is off by 3"})
+    with pytest.raises(StepFailedError, match=r"can't be used here: gemv_int4 \(it is off by 3\)"):
         small.own_kernels(CARD, Facts().report, "")
-    monkeypatch.setattr(small, "kernels", lambda: {"int8": None, "int4": None})
+    monkeypatch.setattr(small, "prove", lambda *, again: {})
     facts = Facts()
     small.own_kernels(CARD, facts.report, "")
-    assert facts["kernels"] == ["int4", "int8"]
+    assert facts["kernels"] == list(kernels.NAMES)
     checks = [Check("one", False, "rounds", needed=False), Check("two", True, "")]
     monkeypatch.setattr(small, "run_checks", lambda device: checks)
     small.comparisons(TINY, facts.report, "")

@@ -21,6 +21,7 @@ from app.conversation.frame import FRAME_MS, FRAME_SAMPLES, Frame
 from app.conversation.speaking.revisions import OracleAsked, OracleWords
 from app.frontend import FrontEndOptions, make_frontend
 from app.frontend.base import FrontEndInput
+from app.frontend.kame.engine import kernels
 from app.frontend.kame.engine.card_steps.base import (
     Report,
     Request,
@@ -30,12 +31,11 @@ from app.frontend.kame.engine.card_steps.base import (
 )
 from app.frontend.kame.engine.card_steps.checkpoint import write_checkpoint
 from app.frontend.kame.engine.measure import Times, copy_bandwidth
-from app.frontend.kame.engine.quantise import kernels
+from app.frontend.kame.engine.proofs import prove
 from app.frontend.kame.engine.random_weights import TINY_LM
 from app.frontend.kame.engine.selfcheck import run_checks
 from app.frontend.kame.engine_process import EngineProcess
 from app.frontend.kame.frontend import KameFrontEnd
-from app.models.fit import PRECISIONS
 from app.platform import nvidia
 from app.tts.base import Voice
 
@@ -74,14 +74,15 @@ def _free_bytes() -> dict[str, int]:
 
 
 def own_kernels(_request: Request, report: Report, _argument: str) -> None:
-    """Compiles, loads and checks the kernels for int8 and int4 on a new thread, as a session does."""
+    """Compiles, loads and checks the app's own kernels on a new thread, as a session does."""
     torch.cuda.synchronize()  # the main thread has a context, the new one hasn't
     began = time.perf_counter()
-    found = on_a_thread(lambda: sorted(str(name) for name in kernels()))
+    failing = on_a_thread(lambda: prove(again=True))
+    found = [name for name in kernels.NAMES if name not in failing]
     report.say(kernels=found, load_s=time.perf_counter() - began)
-    missing = [name for name in PRECISIONS if name != "bf16" and name not in found]
-    if missing:
-        raise StepFailedError(f"These kernels can't be used here: {', '.join(missing)}.")
+    if failing:
+        reasons = "; ".join(f"{name} ({reason})" for name, reason in failing.items())
+        raise StepFailedError(f"These kernels can't be used here: {reasons}.")
 
 
 def comparisons(request: Request, report: Report, _argument: str) -> None:
