@@ -217,8 +217,8 @@ def frames(ms: float) -> StepResult:
         [
             (
                 "fair",
-                "KAME's kernels for int8 and int4 don't work on this card with this driver. Install the newest driver, "
-                f"or use bf16. {BENCH}",
+                "Some of KAME's kernels don't work on this card with this driver, so KAME is slower, or takes more "
+                f"memory. Install the newest driver. {BENCH}",
             ),
             ("fair", "A frame takes 70 ms of 80 (int8): KAME just keeps up. Let no other program use the card."),
         ],
