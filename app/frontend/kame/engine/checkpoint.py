@@ -239,7 +239,7 @@ def _load_mimi(
 
 def _type_of(name: str, stored: torch.dtype, dtype: torch.dtype) -> torch.dtype:
     """Returns the type of a weight, as in the package: conditioners stay float32, all other floats become `dtype`."""
-    if not stored.is_floating_point and stored != torch.int8:  # int8 matrices have scales
+    if not stored.is_floating_point:
         return stored
     return torch.float32 if name.startswith(("condition_provider.", "fuser.")) else dtype
 

@@ -73,9 +73,16 @@ class TensorFile:
         self._file.close()
 
     def outline(self) -> dict[str, torch.Tensor]:
-        """Returns an empty tensor on the meta device for each one in the file, without the scales of int8 matrices."""
+        """Returns an empty tensor on the meta device for each one in the file, without the scales of int8 matrices.
+
+        These matrices are float32 here, which they become when they are read.
+        """
         return {
-            name: torch.empty(tensor.shape, dtype=DTYPES[tensor.dtype], device="meta")
+            name: torch.empty(
+                tensor.shape,
+                dtype=torch.float32 if name + SCALE in self.header else DTYPES[tensor.dtype],
+                device="meta",
+            )
             for name, tensor in self.header.items()
             if not name.endswith(SCALE)
         }
