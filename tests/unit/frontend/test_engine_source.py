@@ -76,16 +76,16 @@ def test_a_load_that_was_stopped_ends_before_the_next_one_plans(tmp_path: Path) 
     first = source(tmp_path, load_seconds=60.0)
     loading, outcome = in_thread(functools.partial(first.open))
     until(lambda: first.progress)
-    stopping = threading.Thread(target=first.cancel)
-    stopping.start()
     second = source(tmp_path, context=100)
     waiting, opened = in_thread(functools.partial(second.open))
+    waiting.join(0.5)
+    assert len(Started.all) == 1, "it would plan with what is free beside a model that is about to leave"
+    first.cancel()
     loading.join(60)
     assert isinstance(outcome[0], EngineError)
     first.close(failed=False)
     waiting.join(60)
     assert not isinstance(opened[0], EngineError) and Started.together == 0
-    stopping.join(60)
     second.close(failed=False)
 
 
