@@ -178,7 +178,8 @@ class FrameStepper:
         self._voice.stepped(flushed=flushes, hold_ignored=hold_ignored)
         events += self._play(frame, step, asked, writes=steps)
         sound = self._sound_events
-        events += sound.after(frame, self._playback.new_underruns(), late=step.late, duplex=self.tracker.duplex)
+        late = None if lost else step.late
+        events += sound.after(frame, self._playback.new_underruns(), late=late, duplex=self.tracker.duplex)
         if silenced is not None and silenced.turn and silenced.turn != self._over:
             events.append(e.AssistantEnded(frame.at, silenced.turn, True))  # it had not begun
         levels = peak_dbfs(frame.samples), peak_dbfs(step.samples)

@@ -305,20 +305,24 @@ class SoundEvents:
         self._edge = edge
         self._overload = Overload()
         self._lost: Counter[str] = Counter()  # frames lost since the last one that wasn't, by cause
+        self._late = 0  # frames for which the front-end's model has been late, up to the latest one
         self._muted = False
         self._echo_told_at = float("-inf")
 
-    def after(self, frame: Frame, underruns: int, *, late: bool, duplex: bool) -> Iterator[e.Event]:
+    def after(self, frame: Frame, underruns: int, *, late: bool | None, duplex: bool) -> Iterator[e.Event]:
         """Yields what happened up to this frame.
 
         - `underruns`: how often the loudspeaker ran dry since the last one.
-        - `late`: the front-end's model wasn't ready, so silence was played.
+        - `late`: the front-end's model wasn't ready, so silence was played; None if the front-end has failed.
         """
         at, self.too_slow = frame.at, ""
+        # Late frames count once the model is ready again. If it hangs, that is what the user is told.
+        caught_up = self._late if late is False else 0
+        self._late = self._late + 1 if late else 0
         if underruns:
             yield e.Underrun(at, underruns)
-        if underruns or late:
-            self.too_slow = self._overload.note(at, underruns=underruns, late=late)
+        if underruns or caught_up:
+            self.too_slow = self._overload.note(at, underruns=underruns, late=caught_up)
         if self._edge is not None:
             yield from self._of_devices(self._edge, frame, duplex)
         if frame.lost:

@@ -12,6 +12,7 @@ from typing import Any, cast
 import pytest
 
 from app.conversation import events as e
+from app.conversation.frame import Frame, silence
 from app.frontend.slow_card import CardModel
 from app.platform import nvidia
 from app.platform.nvidia import CardUse, Program
@@ -19,6 +20,7 @@ from app.session import overload_reports
 from app.session.control import BackendChoice
 from app.session.overload import Overload
 from app.session.overload_reports import OverloadReports, local_server
+from app.session.playback import SoundEvents
 from tests.support.driver import RTX_4070, make_driver
 from tests.support.tables import cases
 
@@ -43,6 +45,16 @@ def test_a_machine_that_is_too_slow_or_hangs_is_noticed_and_a_sleep_is_not() -> 
     assert told == [(0.4 * 19, "the app's voice broke off 20 times")]
     overload = Overload()
     assert not any(overload.note(0.6 * number, underruns=1) for number in range(100)), "too few"
+
+
+def test_late_frames_count_once_the_model_is_ready_again_and_never_if_it_hangs() -> None:
+    for ends in (False, None):
+        events = SoundEvents(None)
+        told = []
+        for index, late in enumerate([*[True] * 24, ends, False, False]):
+            list(events.after(Frame(index, silence()), 0, late=late, duplex=True))
+            told.append(events.too_slow)
+        assert [index for index, what in enumerate(told) if what] == ([24] if ends is False else [])
 
 
 def test_a_model_that_is_late_five_times_in_ten_seconds_is_noticed_once_a_minute() -> None:
