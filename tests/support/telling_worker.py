@@ -23,7 +23,7 @@ def tell(loaded: Loaded) -> list[int]:
         tokens.append(int(args[0]))
 
     def say(_module: object, _args: object, logits: torch.Tensor) -> torch.Tensor:
-        torch.empty(1 << 22)  # 16 MB from the system at each step, so that a limit takes effect
+        torch.empty(1 << 24)  # 64 MB from the system at each step, so that a limit takes effect
         logits[..., PAD if tokens[-1] == start else tokens[-1]] += 1000.0
         return logits
 
