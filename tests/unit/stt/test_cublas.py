@@ -30,7 +30,7 @@ if sys.argv[1] == "load":
     load_cublas()
 import ctranslate2
 
-libraries = {line.split()[-1] for line in open("/proc/self/maps") if "libctranslate2" in line}
+libraries = {line.strip().split(maxsplit=5)[5] for line in open("/proc/self/maps") if "libctranslate2" in line}
 print(ctypes.CDLL(libraries.pop()).cublasCreate_v2(ctypes.byref(ctypes.c_void_p())))
 """
 """Calls the function by which CTranslate2 opens the library, when it uses a card for the first time."""
