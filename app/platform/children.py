@@ -214,7 +214,7 @@ def answers_of_child(niceness: int) -> BinaryIO:
 
 
 def end_with_parent() -> None:
-    """Ends this child process as soon as its parent closes its standard input or has ended, whatever it is doing."""
+    """Ends this child process as soon as its parent closes its standard input or ends, even in the middle of a call."""
 
     def wait() -> None:
         with contextlib.suppress(OSError):

@@ -151,6 +151,15 @@ def best_card(driver: Driver) -> Card | None:
     return max(fitting or driver.cards, key=lambda card: card.total, default=None)
 
 
+def use_best_card() -> None:
+    """Restricts CUDA in this process to the best card, unless the user has chosen one. CUDA must not be in use yet."""
+    if "CUDA_VISIBLE_DEVICES" not in os.environ:
+        driver = look()
+        card = best_card(driver) if driver is not None else None
+        if card is not None and card.uuid:
+            os.environ["CUDA_VISIBLE_DEVICES"] = card.uuid
+
+
 def obstacle(driver: Driver) -> str:
     """Returns a user-facing message that says why KAME can't run on the driver's best card; empty if it can."""
     card = best_card(driver)

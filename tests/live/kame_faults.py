@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -58,8 +59,12 @@ def in_window(blocked: Path) -> int:
         now = time.monotonic()
         if now - last > min(longest):
             longest[longest.index(min(longest))] = now - last
-            blocked.write_text(json.dumps(sorted(longest, reverse=True)[:10]))
         last = now
+
+    def write() -> None:  # on a thread: a disk would block the window itself
+        while True:
+            time.sleep(1.0)
+            blocked.write_text(json.dumps(sorted(longest, reverse=True)[:10]))
 
     def begin() -> None:
         nonlocal last
@@ -68,6 +73,7 @@ def in_window(blocked: Path) -> int:
         timer.timeout.connect(tick)
         timer.start(5)
         timers.append(timer)
+        threading.Thread(target=write, daemon=True).start()
 
     start = main.device_session
 

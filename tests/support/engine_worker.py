@@ -1,8 +1,12 @@
 """A process that stands in for a model's: the app's own worker around an engine of numpy, with faults on request.
 
-What it does is written in the request's folder, as JSON: `plan_seconds`, `load_seconds`; `slow`, the seconds that a
-step takes, by its number; `fails_at`, the number of the step that fails, and `how` it does: `raise`, `memory`, `exit`,
-or `silent`, which doesn't answer; `restarts`, how many conversations it serves before its card is lost.
+What it does is written in the request's folder, as JSON:
+
+- `plan_seconds`, `load_seconds`: how long it plans and loads
+- `unreadable`: a disk fails while it loads
+- `slow`: the seconds that a step takes, by its number
+- `fails_at`: the number of the step that fails, and `how`: `raise`, `memory`, `exit`, or `silent` (no answer)
+- `restarts`: how many conversations it serves before its card is lost
 """
 
 from __future__ import annotations
@@ -86,6 +90,8 @@ class EchoEngine:
 def loaded(request: LoadRequest, report: worker.Report) -> Iterator[tuple[EchoEngine, Ready]]:
     behaviour = json.loads(request.folder)
     time.sleep(behaviour.get("plan_seconds", 0.0))
+    if behaviour.get("unreadable"):
+        raise OSError(5, "Input/output error")
     report(fit="KAME fits.")
     for part in range(1, 5):
         time.sleep(behaviour.get("load_seconds", 0.0) / 4)

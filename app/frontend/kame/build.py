@@ -23,7 +23,8 @@ def make(name: str, options: FrontEndOptions) -> KameFrontEnd:
         raise FrontEndError(f"There is no precision “{options.precision}”. There are: auto, {', '.join(PRECISIONS)}.")
     if options.device not in ("auto", "cuda", "cpu"):
         raise FrontEndError(f"There is no device “{options.device}”. There are: auto, cuda, cpu.")
-    card = "" if options.device == "cpu" else _find_card(label)
+    if options.device != "cpu":
+        _require_card(label)
     if options.weights is None or not options.weights.is_dir():
         where = f" in {options.weights}" if options.weights else ""
         raise FrontEndError(
@@ -42,21 +43,19 @@ def make(name: str, options: FrontEndOptions) -> KameFrontEnd:
         precision=options.precision,
         context=options.context,
         reserved=options.reserved,
-        card=card,
     )
     source = ProcessSource(files, request, real_time=options.real_time)
     return KameFrontEnd(source, name, options.dials)
 
 
-def _find_card(label: str) -> str:
-    """Returns the driver's identifier of the best card. Raises FrontEndError if there is none that KAME can run on."""
+def _require_card(label: str) -> None:
+    """Raises FrontEndError if there is no card that KAME can run on."""
     driver = nvidia.look()
     card = nvidia.best_card(driver) if driver is not None else None
     if driver is None or (card is None and not driver.trouble):
         raise FrontEndError(judge(None, "bf16", name=label).sentence)
     if trouble := nvidia.obstacle(driver):
         raise FrontEndError(trouble)
-    return card.uuid if card is not None else ""
 
 
 def _require_kind(name: str, files: CheckpointFiles) -> None:

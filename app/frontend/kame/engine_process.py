@@ -287,7 +287,7 @@ class EngineProcess:
         return self._process is not None and self._process.poll() is None and not self._failed
 
     def close(self) -> None:
-        """Ends the process, whatever it is doing."""
+        """Ends the process immediately."""
         self._closed = True
         process, connection = self._process, self._connection
         if process is not None:

@@ -65,7 +65,7 @@ class ProcessSource:
             self._held.enter_context(CARD.hold(self._request.label))
             self._process = self._kept()
             if self._process is None:
-                MODELS.drop(POOL)  # another model or precision, for which there is no room beside this one
+                MODELS.drop(POOL)  # another model or precision: there is no room for two
                 self._process = EngineProcess()
                 if self._cancelled:
                     raise EngineError("lost", "it was cancelled")
@@ -112,8 +112,7 @@ class ProcessSource:
         process = EngineProcess()
         try:
             with CARD.hold(self._request.label):
-                if (other := MODELS.acquire(self._key)) is not None:  # a conversation was faster
-                    MODELS.release(self._key, other)
+                if MODELS.holds(POOL):  # a conversation was faster; there is no room for two
                     return
                 _load(process, self._request, self._note)
                 MODELS.release(self._key, process)

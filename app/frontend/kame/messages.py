@@ -35,7 +35,6 @@ class LoadRequest:
     - `device`, `precision`: where and how the model runs; `auto` for what suits this machine.
     - `context`: the length of the context in frames; 0 for the model's own.
     - `reserved`: bytes of the card's memory that speech recognition needs.
-    - `card`: the driver's identifier of the card; empty for CUDA's first one.
     """
 
     folder: str
@@ -44,7 +43,6 @@ class LoadRequest:
     precision: str = "auto"
     context: int = 0
     reserved: int = 0
-    card: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,6 +138,13 @@ def test_what_is_loaded_is_reported() -> None:
     assert [one["loaded"] for one in facts[1:]] == [10**9, 2 * 10**9, 3 * 10**9, 4 * 10**9]
 
 
+def test_a_disk_that_fails_while_it_loads_is_not_taken_for_the_end_of_the_session() -> None:
+    process = EngineProcess(module=MODULE)
+    with pytest.raises(EngineError, match="Input/output error") as caught:
+        process.load(request(unreadable=True))
+    assert caught.value.kind == "fault"
+
+
 def test_a_process_that_cannot_load_says_so() -> None:
     process = EngineProcess(module="app.frontend.kame.engine.worker")
     with pytest.raises(EngineError) as caught:

@@ -134,6 +134,20 @@ def test_after_a_failure_the_model_is_loaded_again_without_being_asked(tmp_path:
     again.close(failed=False)
 
 
+def test_no_second_model_is_loaded_again_beside_the_one_that_a_conversation_has_loaded_meanwhile(
+    tmp_path: Path,
+) -> None:
+    one = source(tmp_path)
+    with CARD.hold("a conversation"):
+        reloading = threading.Thread(target=one._reload)
+        reloading.start()
+        process = Started()
+        process.load(LoadRequest("{}", "KAME", context=100))
+        MODELS.release(source(tmp_path, context=100)._key, process)  # type: ignore[arg-type]
+    reloading.join(60)
+    assert len(Started.all) == 1 and process.alive()
+
+
 def test_other_models_are_loaded_on_the_card_once_the_plan_is_known(tmp_path: Path) -> None:
     one = source(tmp_path, plan_seconds=1.0, load_seconds=3.0)
     loading, _ = in_thread(functools.partial(one.open))

@@ -187,9 +187,11 @@ def test_a_file_that_ends_while_it_is_read_is_a_sentence(folder: Path, monkeypat
 def test_of_two_cards_the_one_with_more_memory_is_taken(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small, large = (nvidia.Card(f"RTX {gb}", gb << 30, gb << 30, (8, 9), f"GPU-{gb}") for gb in (12, 24))
     monkeypatch.setattr(nvidia, "look", lambda: nvidia.Driver("570.1", (12, 8), (small, large)))
-    made = make_frontend("kame", FrontEndOptions(lambda: None, weights=folder))  # type: ignore[arg-type,return-value]
-    assert isinstance(made, KameFrontEnd) and isinstance(made._source, ProcessSource)
-    assert made._source._request.card == "GPU-24" and made._source._request.device == "auto"
+    for chosen, used in ({}, "GPU-24"), ({"CUDA_VISIBLE_DEVICES": "0"}, "0"):
+        with monkeypatch.context() as environment:
+            environment.setattr(os, "environ", chosen)
+            nvidia.use_best_card()
+        assert chosen["CUDA_VISIBLE_DEVICES"] == used
     monkeypatch.setattr(nvidia, "look", lambda: nvidia.Driver("500.1", (11, 8), (small, large)))
     with pytest.raises(FrontEndError, match="too old"):
         make_frontend("kame", FrontEndOptions(lambda: None, weights=folder))  # type: ignore[arg-type,return-value]

@@ -1,4 +1,4 @@
-"""The steps of `bench card`, of which each that goes wrong costs only its own line, and the page that they fill."""
+"""The steps of `bench card`, and the page with their results. A step that goes wrong costs only its own line."""
 
 import json
 import sys

@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from app.platform import nvidia
+
 
 def look() -> dict[str, Any]:
     """Returns what torch finds. Copies 256 MiB a few times within the card's memory."""
@@ -31,4 +33,5 @@ def _first_sentence(error: BaseException) -> str:
 
 
 if __name__ == "__main__":
+    nvidia.use_best_card()
     print(json.dumps(look()))

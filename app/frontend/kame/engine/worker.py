@@ -1,7 +1,7 @@
 """The process that loads a model and steps it, until it fails or its session's app has ended.
 
-Its standard input is a lifeline: at its end the process ends, in whatever state it is. The session's requests come on a
-connection of their own. If anything fails, the process says why and ends, which frees the card for certain.
+It ends when its standard input does, even in the middle of a call. The session's requests come on a connection of
+their own. If anything fails, the process says why and ends, which frees the card for certain.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from app.frontend.kame.messages import (
 )
 from app.frontend.kame.stream_engine import EngineError, StreamEngine
 from app.models.catalogue import ModelError
+from app.platform import nvidia
 from app.platform.children import end_with_parent
 
 NO_MEMORY = "can't allocate memory"
@@ -51,7 +52,7 @@ def main(argv: list[str]) -> int:
     try:
         request = LoadRequest(**json.loads(connection.recv_bytes()))
         serve(connection, Frames(memory), lambda: _loaded(request, lambda **facts: _tell(connection, facts)))
-    except (EOFError, OSError):
+    except EOFError:
         return 0  # the session is gone
     except BaseException as error:
         with contextlib.suppress(OSError):
@@ -99,12 +100,11 @@ def serve(
     frames: Frames,
     loaded: Callable[[], contextlib.AbstractContextManager[tuple[StreamEngine, Ready]]],
 ) -> None:
-    """Loads the engine, says that it is ready, and does what the session asks for. Raises EOFError at its end."""
+    """Loads the engine, says that it is ready, and does what the session asks for until that has ended."""
     with loaded() as (engine, ready):
         _tell(connection, {"ready": ready.document()})
         columns = ColumnFormat(ready.own, ready.heard)
-        while True:
-            message = connection.recv_bytes()
+        while (message := _received(connection)) is not None:
             what, silent, oracle, number = read_request(message)
             if what == REPLAY:
                 engine.replay(columns.unpack(message)[1])
@@ -125,10 +125,18 @@ def serve(
                 connection.send_bytes(columns.pack(kind, step.column, number, time.perf_counter() - began))
 
 
+def _received(connection: Connection) -> bytes | None:
+    """Returns the session's next request, or None at its end."""
+    try:
+        return connection.recv_bytes()
+    except (EOFError, OSError):
+        return None
+
+
 @contextlib.contextmanager
 def _loaded(request: LoadRequest, report: Report) -> Iterator[tuple[StreamEngine, Ready]]:
-    if request.card:  # unless the user has chosen one
-        os.environ.setdefault("CUDA_VISIBLE_DEVICES", request.card)
+    if request.device != "cpu":
+        nvidia.use_best_card()
     import torch
 
     from app.frontend.kame.engine.checkpoint import load

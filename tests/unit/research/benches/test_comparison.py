@@ -82,7 +82,7 @@ def _answers(sound: float) -> dict[str, Any]:
 
 
 def _frames(p99: float) -> dict[str, Any]:
-    """What a bench tells of a step in two precisions, the second of which takes `p99` milliseconds."""
+    """The document of a bench that timed a step in two precisions. The second one takes `p99` milliseconds."""
     rows = ((precision, ms) for precision, ms in (("bf16", 50.0), ("int8", p99)))
     return {"frames": [{"size": "7B", "precision": precision, "whole": {"p99": ms}} for precision, ms in rows]}
 

@@ -11,6 +11,7 @@ from app.frontend.base import FrontEndError
 from app.frontend.kame.engine.card_steps import faults, small, whole
 from app.frontend.kame.engine.card_steps.base import LeftOutError, Report, Request, StepFailedError, described
 from app.models.catalogue import ModelError
+from app.platform import nvidia
 from app.platform.children import answers_of_child, end_with_parent, send_line
 
 STEPS: dict[str, Callable[[Request, Report, Any], None]] = {
@@ -39,8 +40,11 @@ def main(argv: list[str]) -> int:
     name, _, argument = argv[0].partition("-")
     outcome, sentence = "passed", ""
     report = Report(lambda facts: send_line(answers, facts))
+    request = Request.read(argv[1])
+    if request.on_card:
+        nvidia.use_best_card()
     try:
-        STEPS[name](Request.read(argv[1]), report, argument)
+        STEPS[name](request, report, argument)
     except (LeftOutError, FrontEndError) as error:
         outcome, sentence = "left out", str(error)
     except (StepFailedError, ModelError) as error:

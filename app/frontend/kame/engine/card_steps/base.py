@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import math
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -14,6 +16,10 @@ import torch
 
 from app.frontend.kame.engine.engine import Engine
 from app.frontend.kame.engine.random_weights import Size, random_models
+from app.platform.children import end_child, killed_after, python_module_command, quiet_child
+
+MODULE = "app.frontend.kame.engine.card_steps"
+OTHER_SECONDS = 60.0
 
 _T = TypeVar("_T")
 
@@ -110,6 +116,19 @@ def on_a_thread(work: Callable[[], _T]) -> _T:
     """Calls `work` on a new thread, to which no context of the card is bound yet, and returns its result."""
     with ThreadPoolExecutor(1) as threads:
         return threads.submit(work).result()
+
+
+@contextlib.contextmanager
+def other_process(step: str, request: Request) -> Iterator[subprocess.Popen[bytes]]:
+    """Runs another step in a process of its own, for at most `OTHER_SECONDS`; ends it at exit."""
+    command = python_module_command(MODULE, step, json.dumps(dataclasses.asdict(request)))
+    pipe = subprocess.PIPE
+    child = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, **quiet_child())
+    try:
+        with killed_after(child, OTHER_SECONDS):
+            yield child
+    finally:
+        end_child(child)
 
 
 def tiny_engine(request: Request) -> Engine:

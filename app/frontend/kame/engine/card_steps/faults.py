@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import json
-import subprocess
 import threading
 import time
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import torch
 
 from app.conversation.frame import FRAME_SAMPLES
-from app.frontend.kame.engine.card_steps.base import Report, Request, StepFailedError, described, tiny_engine
+from app.frontend.kame.engine.card_steps.base import (
+    Report,
+    Request,
+    StepFailedError,
+    described,
+    other_process,
+    tiny_engine,
+)
 from app.frontend.kame.engine.graphs import FrameGraphs
 from app.frontend.kame.engine.worker import fault_of
-from app.platform.children import end_child, killed_after, python_module_command, quiet_child
 
-MODULE = "app.frontend.kame.engine.card_steps"
-BREAK_SECONDS = 60.0
 TOLERANCE_BYTES = 100_000_000
 """How much less of the card may be free after a process has ended than before it was started."""
 KINDS = {"capture": "capture", "context": "fault", "memory": "memory"}
@@ -70,17 +72,12 @@ def fault(request: Request, report: Report, kind: str) -> None:
 
 def _broken(request: Request, kind: str) -> dict[str, Any]:
     """Returns what a process says that runs `fail`."""
-    command = python_module_command(MODULE, f"fail-{kind}", json.dumps(asdict(request)))
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    child = subprocess.Popen(command, **pipes, **quiet_child())  # type: ignore[call-overload]
     seen: dict[str, Any] = {}
-    try:
-        with killed_after(child, BREAK_SECONDS):
-            for line in child.stdout:
-                seen |= json.loads(line)
-            child.wait()
-    finally:
-        end_child(child)
+    with other_process(f"fail-{kind}", request) as child:
+        assert child.stdout is not None
+        for line in child.stdout:
+            seen |= json.loads(line)
+        child.wait()
     return seen | {"exit_code": child.returncode}
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import json
 import shutil
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -17,16 +15,21 @@ from typing import Any
 import torch
 
 from app.frontend.base import FrontEndError
-from app.frontend.kame.engine.card_steps.base import LeftOutError, Report, Request, on_a_thread, synchronise
+from app.frontend.kame.engine.card_steps.base import (
+    LeftOutError,
+    Report,
+    Request,
+    on_a_thread,
+    other_process,
+    synchronise,
+)
 from app.frontend.kame.engine.card_steps.checkpoint import checkpoint_bytes, write_checkpoint
-from app.frontend.kame.engine.card_steps.faults import MODULE
 from app.frontend.kame.engine.checkpoint import Loaded, load
 from app.frontend.kame.engine.engine import Engine
 from app.frontend.kame.engine.measure import measure_frame, pretend_filled, time_frames
 from app.frontend.kame.engine.random_weights import TINY_LM, random_models
 from app.models.fit import PRECISIONS, Fit, Precision, judge, shape_of
 from app.models.layout import CheckpointFiles, read_layout
-from app.platform.children import end_child, killed_after, python_module_command, quiet_child
 from app.platform.hardware import peak_bytes
 
 ROOM_LEFT = 1_000_000_000
@@ -269,13 +272,8 @@ def _kernels(request: Request, engine: Engine) -> dict[str, Any]:
 
 def _beside_another(request: Request, engine: Engine) -> Any:
     """Times frames while another process multiplies matrices on the card."""
-    command = python_module_command(MODULE, "disturb", json.dumps(asdict(request)))
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    child = subprocess.Popen(command, **pipes, **quiet_child())  # type: ignore[call-overload]
-    try:
-        with killed_after(child, 60.0):
-            if not child.stdout.readline():
-                raise RuntimeError("the other process has ended")
-            return on_a_thread(lambda: time_frames(engine, request.frames(60), paced=True))
-    finally:
-        end_child(child)
+    with other_process("disturb", request) as child:
+        assert child.stdout is not None
+        if not child.stdout.readline():
+            raise RuntimeError("the other process has ended")
+        return on_a_thread(lambda: time_frames(engine, request.frames(60), paced=True))
