@@ -100,7 +100,7 @@ class AnswerAttempts(ABC):
     async def filtered(
         self, used: AnswerFilter, items: AsyncIterator[StreamItem | Finish]
     ) -> AsyncGenerator[StreamItem | Finish, None]:
-        """Yields the items that went through a filter, and learns from a complete answer.
+        """Yields the items that went through a filter, and learns from a complete answer, but not from one token.
 
         If the stream breaks off, the words that the filter has held back come before the error.
         """
@@ -111,7 +111,7 @@ class AnswerAttempts(ABC):
             if words := used.broken_off():
                 yield words
             raise
-        if used.closed_unopened or not used.thought:
+        if used.closed_unopened or (not used.thought and self.request.max_tokens > 1):
             self.record.unopened = used.closed_unopened
 
     @abstractmethod

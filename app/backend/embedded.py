@@ -160,6 +160,9 @@ class EmbeddedBackend:
             extra=dict(self._profile.sampling),
         )
         await client.open()
+        client.record = record = self.records.of(self.name, self.model)  # its address changes with each start
+        if record.unopened is None:
+            record.unopened = self._profile.unopened
         return client
 
     async def _disconnect(self) -> None:

@@ -54,16 +54,22 @@ user would have to wait for tokens that are never spoken."""
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
-    """A model's traits, and the sampling parameters to send with each request."""
+    """What is known of a model.
+
+    - `sampling`: the parameters to send with each request
+    - `unopened`: as in `ModelRecord`; the catalogue's models have no such thoughts, and of other files it is unknown
+    """
 
     traits: Traits
     sampling: Mapping[str, Any]
+    unopened: bool | None
 
 
 def profile_of(model: str) -> ModelProfile:
     """Returns the profile of a model. `model`: a catalogue key or the path of the user's own file."""
     small = model in ("", DEFAULTS["llm"]) or Path(model).stem.lower().startswith("smollm2-135m")
-    return ModelProfile(SMALL, SMALL_SAMPLING) if small else ModelProfile(LARGER, LARGER_SAMPLING)
+    unopened = False if not model or model in catalogue() else None
+    return ModelProfile(*((SMALL, SMALL_SAMPLING) if small else (LARGER, LARGER_SAMPLING)), unopened)
 
 
 def model_file(model: str) -> Path:

@@ -22,7 +22,7 @@ from app.audio.io.pushed import PushedSource, SendingSink
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame, silence
 from app.conversation.turns.floor import Interrupt, Silence, TakeFloor
-from app.frontend.base import FrontEndError, FrontEndStep
+from app.frontend.base import LINGER_FRAMES, FrontEndError, FrontEndStep
 from app.frontend.remote import connection as remote_connection
 from app.frontend.remote.address import read_address
 from app.frontend.remote.connection import FIRST_REVISION, ServerConnection
@@ -66,6 +66,17 @@ async def test_the_front_end_says_what_the_server_says_and_shows_its_oracle() ->
     told = [one.revision for step in steps for one in step.said]
     assert set(told) <= {event.revision for event in asked}
     assert [one.written for step in steps for one in step.said][-1] == (len("It is"), len("It is Stockholm."))
+
+
+async def test_an_answer_is_expected_for_as_long_as_the_server_thinks() -> None:
+    async with scripted_server(first=2.6) as server, client(server.port) as frontend:
+        steps, idle = [], []
+        for number in range(60):
+            steps += await run(frontend, 1, number, at_10=(TakeFloor(1),))
+            idle.append(frontend.idle)
+    assert said(steps) == "It is Stockholm."
+    begun = next(number for number, step in enumerate(steps) if step.said)
+    assert begun > 10 + LINGER_FRAMES and not any(idle[10:begun])
 
 
 async def test_an_interruption_silences_the_server_at_once() -> None:

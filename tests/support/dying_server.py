@@ -1,7 +1,7 @@
 """A child process in place of the embedded model's, which answers in OpenAI's protocol and dies as planned. Run it as a
 module. `plan` is a file with a line for each start: "answers" for good; "dies at N" kills the process with request N
 (the warm-up is 1); "breaks at N" kills it in the middle of that answer; "exits" ends with exit code 3 before it is
-ready. After the last line: "answers"."""
+ready; "says WORDS" answers with these words. After the last line: "answers"."""
 
 import json
 import os
@@ -29,7 +29,8 @@ class _Handler(QuietHandler):
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        for word in WORDS:
+        said = self.life.removeprefix("says ")
+        for word in WORDS if said == self.life else [f"{word} " for word in said.split()]:
             choice = {"index": 0, "delta": {"content": word}, "finish_reason": None}
             event = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "tiny", "choices": [choice]}
             self.send_chunk(f"data: {json.dumps(event)}\n\n".encode())

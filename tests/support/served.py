@@ -31,23 +31,27 @@ def scripted_session(
     script: list[ScriptedTurn] = QUESTION,
     said: str = "It is Stockholm.",
     lost: FrontEnd | None = None,
+    first: float = 0.05,
 ) -> Session:
-    """A session in real time that hears `script` and answers `said`; `lost`: a front-end that it falls back from."""
+    """A session in real time that hears `script` and answers `said` after `first` seconds.
+
+    `lost`: a front-end that it falls back from.
+    """
     cascade = CascadeFrontEnd(ScriptedVoice(), "thinking", openings=False)
     fallback = (lambda: cascade) if lost is not None else None
-    backend = ScriptedBackend(lambda request: answer(said, first=0.05))
+    backend = ScriptedBackend(lambda request: answer(said, first=first))
     parts = scripted_parts(script, source, frontend=lost or cascade, fallback=fallback, backend=backend, sink=sink)
     return Session(parts, SessionConfig(SessionChoice(duplex=True, openings=False)))
 
 
 @contextlib.asynccontextmanager
 async def scripted_server(
-    script: list[ScriptedTurn] = QUESTION, said: str = "It is Stockholm.", **how: Any
+    script: list[ScriptedTurn] = QUESTION, said: str = "It is Stockholm.", first: float = 0.05, **how: Any
 ) -> AsyncIterator[VoiceServer]:
     """A running server of such sessions on loopback."""
 
     async def make(source: PushedSource, sink: SendingSink) -> Session:
-        return scripted_session(source, sink, script, said)
+        return scripted_session(source, sink, script, said, first=first)
 
     async with served(make, **how) as server:
         yield server

@@ -33,6 +33,10 @@ Words = tuple[str, int, tuple[int, int] | None] | None
 they continue the previous word. None: the server reports the end of its answer."""
 
 
+MOST_FRAMES_THINKING = 750
+"""Frames (60 s) for which an answer is expected of a server that is thinking. A silent one may have lost its model."""
+
+
 class ServerAnswer(AnswerTracker):
     """Tracks the server's answers. Audio without words stops counting as speech after 3 s."""
 
@@ -40,6 +44,19 @@ class ServerAnswer(AnswerTracker):
         super().__init__()
         self.turn = 0
         """The user's newest turn."""
+        self.thinking: int | None = None
+        """The newest revision, while the server's model is working on it."""
+        self._frames_thinking = 0
+
+    def follow_oracle(self, event: e.Event) -> None:
+        """Processes an event of the server's oracle: an answer is expected until the newest revision has ended."""
+        match event:
+            case e.OracleRequested(revision=revision, secondary=False):
+                self.thinking, self._frames_thinking = revision, 0
+            case e.OracleEnded(revision=revision) if revision == self.thinking:
+                self.thinking = None
+            case e.OracleDelta():
+                self._frames_thinking = 0
 
     def follow(self, words: Sequence[Words], samples: np.ndarray) -> tuple[list[Said], list[Mark]]:
         """Processes a frame. Returns the words spoken in it, and any marks."""
@@ -62,7 +79,9 @@ class ServerAnswer(AnswerTracker):
 
     def _count(self, has_words: bool, samples: np.ndarray) -> None:
         super()._count(has_words, samples)
-        if not self._quiet_frames and self.wordless_frames < 3 * END_FRAMES:
+        self._frames_thinking += 1
+        thinks = self.thinking is not None and self._frames_thinking < MOST_FRAMES_THINKING
+        if thinks or (not self._quiet_frames and self.wordless_frames < 3 * END_FRAMES):
             self.idle_frames = 0
 
 
@@ -149,6 +168,7 @@ class RemoteFrontEnd(SpeakingByItself):
         """
         words, relayed = list[Words](), list[e.Event]()
         for event in events:
+            self._answer.follow_oracle(event)
             match event:
                 case e.AssistantSaid(text=text, revision=revision, glued=glued, begin=begin, end=end):
                     words.append((text if glued else f" {text}", revision, (begin, end) if begin >= 0 else None))
@@ -180,6 +200,8 @@ class RemoteFrontEnd(SpeakingByItself):
         elif self._lost and not connection.lost:
             self._lost = False
             resumed = connection.welcome is not None and connection.welcome.resumed
+            if not resumed:
+                self._answer.thinking = None
             words = "" if resumed else " It has begun a new conversation, and knows nothing of what was said before."
             out.append(e.ServerDescribed(at, self.address.shown, f"The voice server is connected again.{words}"))
         return out

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from app.backend import embedded
 from app.backend.base import BackendError, ChatRequest, text_of
 from app.backend.embedded import EmbeddedBackend
+from app.backend.model_record import ModelRecords
 from app.conversation.prompt import ChatMessage
+from app.models.catalogue import DEFAULTS
 from app.platform import children
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of a Unix")
@@ -30,11 +33,15 @@ def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @asynccontextmanager
-async def opened(plan: Path, *lives: str) -> AsyncIterator[EmbeddedBackend]:
+async def opened(
+    plan: Path, *lives: str, model: str = "", records: ModelRecords | None = None
+) -> AsyncIterator[EmbeddedBackend]:
+    """A conversation's back-end. `model`: a key of the catalogue, or empty for a file of the user's own."""
     plan.write_text("\n".join(lives), "utf-8")
-    model = plan.with_name("tiny.gguf")
-    model.touch()
-    backend = EmbeddedBackend(model)
+    file = plan.with_name("tiny.gguf")
+    file.touch()
+    backend = EmbeddedBackend(model or file)
+    backend.records = records or backend.records
     await backend.open()
     try:
         yield backend
@@ -98,3 +105,29 @@ async def test_two_questions_at_a_time_share_one_restart(plan: Path) -> None:
     async with opened(plan, "dies at 3", "answers", "exits") as backend:
         assert await asyncio.gather(ask(backend), ask(backend)) == ["Paris is it."] * 2
         assert plan.read_text("utf-8").splitlines() == ["exits"]
+
+
+QUESTION_FIRST = "says The question is an old one, and the answer to it is Paris."
+"""An answer that begins as thoughts do."""
+
+
+async def pieces(backend: EmbeddedBackend) -> int:
+    heard: list[str] = []
+    assert await ask(backend, heard.append) == f"{QUESTION_FIRST.removeprefix('says ')} "
+    return len(heard)
+
+
+async def test_the_own_models_answers_are_never_held_back(plan: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded, "model_file", lambda model: plan)
+    for _ in range(2):  # the second conversation gets the process of the first
+        async with opened(plan, QUESTION_FIRST, model=DEFAULTS["llm"]) as backend:
+            assert await pieces(backend) > 5
+
+
+async def test_a_model_of_the_users_is_known_from_its_first_answer_in_later_conversations(plan: Path) -> None:
+    records = ModelRecords()
+    async with opened(plan, QUESTION_FIRST, records=records) as backend:
+        await backend.prime(ChatRequest((ChatMessage("user", "Hello."),)))
+        assert await pieces(backend) == 1, "one token shows nothing, and this may be a thought"
+    async with opened(plan, QUESTION_FIRST, records=records) as backend:
+        assert await pieces(backend) > 5

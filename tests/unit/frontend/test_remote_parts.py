@@ -18,7 +18,7 @@ from app.conversation.frame import FRAME_SAMPLES
 from app.frontend.base import END_FRAMES, LINGER_FRAMES, FrontEndError
 from app.frontend.remote.address import explain, read_address
 from app.frontend.remote.connection import FIRST_REVISION, MOST_UNSTEADY, STEADY_SECONDS, Losses, connect_to, renumbered
-from app.frontend.remote.frontend import RemoteFrontEnd, ServerAnswer
+from app.frontend.remote.frontend import MOST_FRAMES_THINKING, RemoteFrontEnd, ServerAnswer
 from app.frontend.remote.playout import MOST_DEPTH, MOST_ITEMS, MOST_WAITING, STEADY_FRAMES, Playout, PlayoutFull
 from app.frontend.remote.protocol import Welcome, event_json, read_text_message, welcome_json, words_of
 from app.untrusted.limits import ProxyRefused
@@ -225,6 +225,32 @@ def test_when_an_answer_begins_and_ends() -> None:
     _, marks = answer.follow([(" Two", 2, None)], tone())
     assert [(mark.what, mark.turn) for mark in marks] == [("ended", 1), ("started", 2)]
     assert [mark.what for mark in answer.stop()] == ["interrupted"] and not answer.stop()
+
+
+def test_an_answer_is_expected_while_the_newest_revision_is_thought_about() -> None:
+    def asked(revision: int, *, secondary: bool = False) -> e.OracleRequested:
+        return e.OracleRequested(0.0, revision, 1, "Script", "script", "Why?", True, secondary)
+
+    def frames_until_idle(answer: ServerAnswer) -> int:
+        frames = 0
+        while not answer.idle:
+            answer.follow([], tone(0.0))
+            frames += 1
+        return frames
+
+    answer = ServerAnswer()
+    answer.follow_oracle(asked(1))
+    answer.follow_oracle(asked(2))
+    answer.follow_oracle(e.OracleEnded(0.0, 1, "superseded", 0))
+    for _ in range(2 * LINGER_FRAMES):
+        answer.follow([], tone(0.0))
+    assert not answer.idle
+    answer.follow_oracle(asked(3, secondary=True))  # its answer isn't spoken
+    answer.follow_oracle(e.OracleEnded(0.0, 2, "complete", 4))
+    assert frames_until_idle(answer) == LINGER_FRAMES
+    answer.follow_oracle(asked(4))
+    answer.follow([], tone(0.0))
+    assert frames_until_idle(answer) == MOST_FRAMES_THINKING - 2 + LINGER_FRAMES, "a server that never ends it"
 
 
 def test_a_connection_is_tried_again_until_its_time_is_over() -> None:
