@@ -9,7 +9,9 @@
 - A question passes through `backend_controller` (which back-ends answer), `oracle_runner` (when they are asked, and
   which revision wins) and `oracle_stream` (one revision). `backend_pool` has the open back-ends, tools, spending and
   prompts.
-- `speech_controller` exchanges recognisers and voices; `early_sound` keeps what is said while they are loading.
+- `speech_controller` exchanges recognisers and voices; `frontend_controller` replaces a front-end that fails, and
+  brings it back;
+  `early_sound` keeps what is said while they are loading.
 
 What is said of the revisions, and when, is decided in `app.conversation.speaking.what_to_say`.
 """

@@ -323,7 +323,11 @@ class FrameStepper:
         try:
             if broken is not None:
                 raise broken
-            return self.frontend.step(heard, inputs), ""
+            step = self.frontend.step(heard, inputs)
+            for mark in step.marks:
+                if mark.what in ("ended", "interrupted"):
+                    self._turn_inputs.ended(mark.turn)
+            return step, ""
         except FrontEndError as error:
             why = str(error)
         except Exception as error:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.conversation.speaking.revisions import OracleAsked, OracleInput
+from app.conversation.speaking.revisions import OracleAsked, OracleDone, OracleInput
 from app.conversation.turns.floor import FloorCommand, Interrupt, Silence, TakeFloor, Yield
 from app.frontend.base import FrontEnd, FrontEndInput, SetAnswerMode, SetDials, SetOpenings
 from app.session.control import SessionChoice
@@ -119,6 +119,13 @@ class TurnInputs:
             self._inputs = [kept for kept in self._inputs if not isinstance(kept, TakeFloor)]
         elif _belongs_to_turn(item) or isinstance(item, LASTING):
             self._inputs.append(item)
+
+    def ended(self, turn: int) -> None:
+        """Forgets what belongs to a turn whose answer has ended, unless more of it is to come."""
+        done = {item.revision for item in self._inputs if isinstance(item, OracleDone)}
+        newest = [item.revision for item in self._inputs if isinstance(item, OracleAsked)][-1:]
+        if turn == self._turn and done.issuperset(newest):
+            self._inputs = [kept for kept in self._inputs if isinstance(kept, LASTING)]
 
     def for_successor(self, waiting: list[FrontEndInput], arrived: list[FrontEndInput]) -> list[FrontEndInput]:
         """Returns the first inputs of a front-end that takes over now.

@@ -207,12 +207,8 @@ class Loader:
         """Closes the lost front-end and opens the fallback. Converts any exception to FrontEndError."""
         lost, fallback = self._parts.frontend, self._parts.fallback
         assert fallback is not None
-        gc.unfreeze()  # so that the models can be collected
         try:
-            if self._simulated:
-                lost.__exit__(None, None, None)
-            else:
-                await asyncio.to_thread(lost.__exit__, None, None, None)
+            await self.close_frontend(lost)
             frontend = fallback()
             await self._enter(frontend)
         except Exception as error:  # of any kind: the session has no front-end then
@@ -222,6 +218,17 @@ class Loader:
             ) from error
         self._parts.frontend = frontend
         return frontend
+
+    async def open_frontend(self, frontend: FrontEnd) -> None:
+        """Enters a front-end during the session. Propagates its exceptions."""
+        await self._enter(frontend)
+
+    async def close_frontend(self, frontend: FrontEnd) -> None:
+        """Exits a front-end that is no longer stepped. It is exited once more at the end."""
+        if self._simulated:
+            frontend.__exit__(None, None, None)
+        else:
+            await asyncio.to_thread(frontend.__exit__, None, None, None)
 
     def call_at_close(self, work: Callable[[], None]) -> None:
         """Calls `work` on closing, before any part is closed."""

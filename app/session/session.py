@@ -22,26 +22,26 @@ from app.conversation.prompt import ChatMessage
 from app.conversation.turns.floor import Interrupt
 from app.conversation.turns.tracker import TurnSettings, TurnTracker
 from app.conversation.words import asks_to_wait
-from app.frontend.base import FrontEndError
+from app.frontend.base import FrontEnd
 from app.session.backend_controller import BackendController
 from app.session.clock import Timeline
 from app.session.control import Part, Progress, Repeat, SessionChoice, SessionState, Speaker
 from app.session.early_sound import EarlySound
 from app.session.frame_loop import FrameStepper, StepMessage
 from app.session.frame_thread import STILL_RUNS, FrameDriver, FrameThread
+from app.session.frontend_controller import FrontEndController
 from app.session.mailbox import (
     AskAloud,
     FinishedHint,
     Mailbox,
     SilenceAnswer,
-    SwapFrontEnd,
     TalkButton,
     TypedTurn,
     WordsHint,
     changed_settings,
 )
 from app.session.overload_reports import OverloadReports
-from app.session.parts import LatestTask, Loader, SessionConfig, SessionParts
+from app.session.parts import Loader, SessionConfig, SessionParts
 from app.session.playback import change_devices
 from app.session.recorder import EventsOut, SoundMemory, StepHandlers
 from app.session.speech_controller import SpeechController
@@ -85,7 +85,6 @@ class Session:
         self._numbers = itertools.count(1).__next__  # of the user's turns, spoken or typed
         self._newest_turn = 0
         self._silenced_turn = 0  # the last one whose answer the user has stopped
-        self._replacing = LatestTask("replace the front-end")
         self._early: EarlySound | None = None
         self._skipped_decodes = 0  # decodes that the recogniser had skipped when this was last reported
         self._steps = StepHandlers(
@@ -106,6 +105,15 @@ class Session:
             now=lambda: self.clock(),
         )
         self._overloads = OverloadReports(parts, lambda: self.state.driving, self._emit)
+        self._frontends = FrontEndController(
+            parts,
+            self._loader,
+            post=self.mailbox.post,
+            emit=self._emit,
+            now=lambda: self.clock(),
+            replaced=self._ask_again,
+            end=lambda sentence: self._end_because("frontend", sentence),
+        )
         parts.transcriber = transcriber = SwappableTranscriber(parts.transcriber)
         self.speech = SpeechController(
             parts, transcriber, config, post=self.mailbox.post, emit=self._emit, now=lambda: self.clock()
@@ -212,7 +220,7 @@ class Session:
                 except AudioError as error:
                     self._end_because("audio", str(error))
                 await self.backends.stop()
-                await self._replacing.wait()
+                await self._frontends.wait()
                 await self._overloads.stop()
         finally:
             self._started.set()
@@ -256,8 +264,7 @@ class Session:
         self.speech.taken(message.voices)
         if message.too_slow:
             self._overloads.tell(message.frame.at, message.too_slow)
-        if message.lost:
-            self._replace_frontend(message.lost)
+        self._frontends.follow(message, quiet=self.quiet)
 
     def _recognise(self, message: StepMessage) -> None:
         if message.assistant_dbfs > SOUNDING_DBFS:
@@ -288,7 +295,7 @@ class Session:
         return (
             self.parts.transcriber.busy
             or self.parts.frontend.busy
-            or self._replacing.running
+            or self._frontends.replacing
             or (self.backends.busy and not self._stepper.tracker.user_holds_floor)
         )
 
@@ -297,33 +304,16 @@ class Session:
         """Whether neither side has the floor and no work in progress could make the assistant speak."""
         return not (
             self._stepper.tracker.user_holds_floor
-            or self._replacing.running
+            or self._frontends.replacing
             or not self.parts.frontend.idle
             or self.parts.transcriber.busy
             or self.backends.busy
         )
 
-    # -- a lost front-end --------------------------------------------------------------------------
-
-    def _replace_frontend(self, sentence: str) -> None:
-        """Reports a lost front-end to the user and loads the fallback while the session continues."""
-        if self.parts.fallback is None:
-            self._end_because("frontend", sentence)
-            return
-        self._emit(e.Failure(self.clock(), "frontend", sentence))
-        self._replacing.start(self._load_fallback)
-
-    async def _load_fallback(self) -> None:
-        lost = self.parts.frontend
-        try:
-            frontend = await self._loader.replace_frontend()
-        except FrontEndError as error:
-            self._end_because("frontend", str(error))
-            return
-        self.mailbox.post(SwapFrontEnd(frontend))
+    def _ask_again(self, lost: FrontEnd) -> None:
+        """Asks the back-end for the newest turn, if the lost front-end needed none and the new one does."""
         asked = self.transcript.last("user")
         if not lost.hears_oracle and asked is not None and asked.text and asked.number > self._silenced_turn:
-            # The lost front-end needed no back-end, but the new one does.
             self.backends.ask(asked.number, asked.text, final=not asked.open, settled=True)
 
     # -- turns -------------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
 """Conversations in the real window whose model's process is killed, stopped or runs out of memory at random moments.
 
-Run by hand: `python -m tests.live.kame_faults [conversations] [seed]`. Each takes 20 s, and two thirds of them fail.
-KAME is a small model on the processor. Prints a line of JSON for each: what happened and when, how many words were
-wrong, what the user was shown, and which voice it had at first. At the end: how long the window was blocked.
+Run by hand: `python -m tests.live.kame_faults [conversations] [seed]`. Each takes 20 s, or 40 s with a fault, which two
+thirds of them have. After a fault, the same is asked again once KAME is back. KAME is a small model on the processor.
+Prints a line of JSON for each: what happened and when, how many words were wrong, what the user was shown, and which
+voices it had. At the end: how long the window was blocked.
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ def converse(
     draw: random.Random,
     how: str,
 ) -> dict[str, Any]:
-    """Has one conversation of a question and an answer, in which the model's process fails if `how` says so."""
+    """Has one conversation, in which the model's process fails if `how` says so."""
     wait_until(lambda: len(folders(recordings)) > seen or child.poll() is not None, 60, "the session starts")
     assert child.poll() is None
     events: Callable[[], list[e.Event]] = lambda: events_in(recordings)  # noqa: E731
@@ -161,14 +162,21 @@ def converse(
     if how:
         wait_until(lambda: any(isinstance(x, e.FrontEndChanged) for x in events()), 30, "the other voice continues")
         wait_until(lambda: any(isinstance(x, e.AssistantEnded) for x in events()), 60, "its answer ends")
+        changed = lambda: [x.frontend for x in events() if isinstance(x, e.FrontEndChanged)]  # noqa: E731
+        wait_until(lambda: changed()[-1] == "kame", 60, "KAME comes back")
+        time.sleep(1.0)
+        before = len(answered())
+        audio.play_into_microphone(sounds.question("103_2")).wait(20)
+        wait_until(lambda: len(final()) > 1 and len(answered()) > before, 60, "the second question is answered")
+        time.sleep(3.0)
     else:
         time.sleep(3.0)
-    heard = fold(" ".join(final()))
+    heard = [fold(words) for words in final()]
     return {
         "fault": how or "-",
         "at": round(at, 1) if how else "",
         "voice": started.frontend,
-        "wrong words": word_distance(fold(QUESTION), heard),
+        "wrong words": [word_distance(fold(QUESTION), words) for words in heard],
         "failures": [x.sentence for x in events() if isinstance(x, e.Failure)],
         "then": [x.frontend for x in events() if isinstance(x, e.FrontEndChanged)],
         "said": " ".join(x.text for x in answered())[:60],

@@ -1,7 +1,9 @@
-"""In real time: a front-end that is lost is replaced on the run, and a machine that is too slow is told so."""
+"""A front-end that is lost is replaced on the run and comes back, and a machine that is too slow is told so."""
 
 from __future__ import annotations
 
+import asyncio
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,9 +12,11 @@ import numpy as np
 import pytest
 
 from app.audio.io.base import EndOfAudio
+from app.backend.base import ChatRequest
+from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame
-from app.conversation.speaking.revisions import OracleInput
+from app.conversation.speaking.revisions import OracleInput, OracleWords
 from app.frontend.base import FrontEndError, FrontEndInput, FrontEndStep
 from app.frontend.cascade import CascadeFrontEnd
 from app.frontend.slow_card import CardModel
@@ -22,7 +26,7 @@ from app.session.parts import SessionConfig
 from app.session.session import Session
 from tests.conftest import Faults
 from tests.support.scripted import ScriptedTurn, ScriptedVoice
-from tests.support.talks import LoopSpeaker, events_of, scripted_parts
+from tests.support.talks import LoopSpeaker, Talk, events_of, scripted_parts, simulate
 
 QUESTION = [ScriptedTurn(0.16, 0.56, "What is the capital of France?")]
 ANSWER = "It is Paris."
@@ -191,3 +195,148 @@ async def test_a_machine_that_is_too_slow_is_reported_once_and_frames_are_counte
     assert len(dropped) >= 4 and set(dropped) == {7}
     [failure] = [event for event in events if isinstance(event, e.Failure)]
     assert failure.source == "frontend" and "can't keep up" in failure.sentence and "precision" in failure.sentence
+
+
+class Returns(CascadeFrontEnd):
+    """Fails at the given frames; each time it works again `after` frames later, and knows nothing of before."""
+
+    name = "kame"
+
+    def __init__(self, *at: int, after: int = 10) -> None:
+        super().__init__(ScriptedVoice(), openings=False)
+        self.at, self.after = list(at), after
+        self.broken, self.asked, self.entered = False, 0, 0
+        self.got: list[list[FrontEndInput]] = []
+
+    def __enter__(self) -> Returns:
+        super().__init__(ScriptedVoice(), openings=False)
+        self.broken, self.asked, self.entered = False, 0, self.entered + 1
+        self.got.append([])
+        super().__enter__()
+        return self
+
+    def recovered(self) -> str:
+        self.asked += self.broken
+        return "KAME is back." if self.asked > self.after else ""
+
+    def prepare(self, inputs: Sequence[OracleInput]) -> None:
+        self.got[-1] += inputs
+        super().prepare(inputs)
+
+    def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
+        if self.at and frame.index >= self.at[0]:
+            self.at.pop(0)
+            self.broken = True
+            raise FrontEndError("The card was lost.")
+        self.got[-1] += inputs
+        return super().step(frame, inputs)
+
+
+TWO = [ScriptedTurn(1.0, 2.0, "What is the capital of France?"), ScriptedTurn(8.0, 9.0, "And of Spain?")]
+
+
+def two_questions(frontend: Returns, **more: object) -> tuple[Talk, list[CascadeFrontEnd]]:
+    stood_in: list[CascadeFrontEnd] = []
+
+    class StandIn(CascadeFrontEnd):
+        left = 0
+
+        def __exit__(self, *exc: object) -> None:
+            self.left += 1
+            super().__exit__(*exc)
+
+    def fallback() -> CascadeFrontEnd:
+        stood_in.append(StandIn(ScriptedVoice(), openings=False))
+        return stood_in[-1]
+
+    def reply(request: ChatRequest) -> ScriptedAnswer:
+        return answer("It is Madrid." if "Spain" in request.messages[-1].content else ANSWER)
+
+    talk = simulate(TWO, reply, frontend=frontend, fallback=fallback, **{"seconds": 15, **more})
+    return talk, stood_in
+
+
+def changes(talk: Talk) -> list[str]:
+    return [event.frontend for event in talk.of(e.FrontEndChanged)]
+
+
+@pytest.mark.parametrize("at", [5, 20, 30, 55])
+def test_a_front_end_that_works_again_comes_back_in_the_next_pause(at: int) -> None:
+    kame = Returns(at)
+    talk, stood_in = two_questions(kame)
+    assert changes(talk) == ["cascade", "kame"]
+    assert [event.sentence for event in talk.of(e.Failure)] == ["The card was lost."]
+    [notice] = [event for event in talk.of(e.Notice) if event.source == "frontend"]
+    assert notice.sentence == "KAME is back."
+    back = talk.of(e.FrontEndChanged)[1].at
+    speaking = [event for event in talk.of(e.AssistantStarted, e.AssistantEnded) if event.at <= back]
+    assert not speaking or isinstance(speaking[-1], e.AssistantEnded), "it interrupts nobody"
+    # What was answered isn't answered again, by neither of them.
+    assert talk.said(1).endswith(ANSWER) and talk.said(1).count("Paris") <= 2 - (at > 50)
+    assert talk.said(2) == "It is Madrid."
+    assert kame.entered == 2 and any(isinstance(item, OracleWords) for item in kame.got[1])
+    assert stood_in[0].left >= 1
+
+
+def test_while_the_user_speaks_it_waits() -> None:
+    kame = Returns(30, after=75)  # is ready in mid-question
+    talk, _ = two_questions(kame)
+    assert changes(talk) == ["cascade", "kame"]
+    ended = [event.at for event in talk.of(e.AssistantEnded) if event.turn == 2]
+    assert talk.of(e.FrontEndChanged)[1].at >= ended[0] and talk.said(2) == "It is Madrid."
+
+
+def test_one_that_fails_again_soon_does_not_come_back() -> None:
+    talk, stood_in = two_questions(Returns(30, 110))
+    assert changes(talk) == ["cascade", "kame", "cascade"] and len(stood_in) == 2
+    assert talk.said(2).endswith("It is Madrid.")
+
+
+def test_one_that_fails_again_much_later_comes_back() -> None:
+    talk, _ = two_questions(Returns(30, 900), seconds=80)
+    assert changes(talk) == ["cascade", "kame", "cascade", "kame"]
+
+
+class NeverOpensAgain(Returns):
+    def __enter__(self) -> Returns:
+        if self.entered:
+            raise FrontEndError("The card is still busy.")
+        return super().__enter__()
+
+
+def test_one_that_cant_be_opened_again_leaves_the_conversation_as_it_is() -> None:
+    talk, _ = two_questions(NeverOpensAgain(30))
+    assert changes(talk) == ["cascade"] and talk.said(2) == "It is Madrid."
+    assert len(talk.of(e.Failure)) == 1
+
+
+async def test_the_end_does_not_wait_for_one_that_is_still_being_opened() -> None:
+    class Slow(Returns):
+        opening = threading.Event()
+        left = threading.Event()
+
+        def __enter__(self) -> Returns:
+            if self.entered:
+                self.opening.set()
+                assert self.cancelled.wait(20)
+            return super().__enter__()
+
+        cancelled = threading.Event()
+
+        def cancel(self) -> None:
+            self.cancelled.set()
+
+        def __exit__(self, *exc: object) -> None:
+            super().__exit__(*exc)
+            if self.entered == 2:
+                self.left.set()
+
+    kame = Slow(3, after=2)
+    events, _ = await talk(kame, PacedSource(14), fallback=lambda: CascadeFrontEnd(ScriptedVoice()))
+    assert kame.opening.is_set() and isinstance(events[-1], e.SessionEnded)
+    assert await asyncio.to_thread(kame.left.wait, 10), "what was loaded too late is closed"
+
+
+def test_an_answer_that_was_given_is_not_given_again_after_a_loss() -> None:
+    talk, _ = two_questions(Returns(60, after=1000))
+    assert changes(talk) == ["cascade"] and talk.said(1) == ANSWER and talk.said(2) == "It is Madrid."

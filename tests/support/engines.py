@@ -15,7 +15,7 @@ from app.frontend.kame.stream_engine import StreamEngine
 class InProcess:
     """A source that loads the models with `load` and steps them here, greedily unless `sampling` says otherwise."""
 
-    progress = ""
+    progress, loaded_again = "", False
 
     def __init__(self, load: Callable[[], Loaded], sampling: dict[str, Any] | None = None) -> None:
         self._load = load

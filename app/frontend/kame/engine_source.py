@@ -28,6 +28,11 @@ class EngineSource(Protocol):
 
     progress: str
 
+    @property
+    def loaded_again(self) -> bool:
+        """Whether an engine is loaded, after one has failed, and not in use."""
+        ...
+
     def open(self) -> tuple[StreamEngine, Pieces]:
         """Returns a loaded engine with a fresh stream, and its text vocabulary. Raises EngineError."""
         ...
@@ -44,7 +49,7 @@ class EngineSource(Protocol):
 class ProcessSource:
     """Lends the process with the model, which the pool keeps from one conversation to the next.
 
-    A process that has failed is ended, which frees the card, and another one is loaded for the next conversation.
+    A process that has failed is ended, which frees the card, and another one is loaded.
 
     - `files`, `request`: the checkpoint, and how to load it.
     - `real_time`: see `EngineProcess`.
@@ -57,6 +62,11 @@ class ProcessSource:
         self._held = ExitStack()
         self._process: EngineProcess | None = None
         self._cancelled = False
+
+    @property
+    def loaded_again(self) -> bool:
+        """Whether an engine is loaded, after one has failed, and not in use."""
+        return self._process is None and MODELS.holds(POOL)
 
     def open(self) -> tuple[StreamEngine, Pieces]:
         """Returns a loaded engine with a fresh stream, and its text vocabulary. Raises EngineError."""
@@ -108,7 +118,7 @@ class ProcessSource:
             process.close()
 
     def _reload(self) -> None:
-        """Loads the model for the next conversation."""
+        """Loads the model into the pool."""
         process = EngineProcess()
         try:
             with CARD.hold(self._request.label):

@@ -53,7 +53,14 @@ class KameFrontEnd(StreamFrontEnd):
         """The user-facing name."""
         return LABELS.get(self.name, self.name)
 
+    def recovered(self) -> str:
+        """Returns what the user is told if the model has failed and is loaded again, otherwise an empty string."""
+        if not (self._failed and self._source.loaded_again):
+            return ""
+        return f"{self.label} is loaded again and speaks from now on."
+
     def __enter__(self) -> KameFrontEnd:
+        self._failed = False
         self._held.callback(lambda: self._source.close(failed=self._failed))
         try:
             engine, pieces = self._source.open()
@@ -107,6 +114,6 @@ class KameFrontEnd(StreamFrontEnd):
                 "choose int8 or int4, or a shorter memory."
             )
         return (
-            f"{self.label} stopped working ({error}). The conversation continues with the built-in voice, and "
-            f"{self.label} is loaded again for the next one."
+            f"{self.label} stopped working ({error}). The conversation continues with the built-in voice while "
+            f"{self.label} is loaded again."
         )

@@ -125,11 +125,14 @@ def test_after_a_failure_the_model_is_loaded_again_without_being_asked(tmp_path:
     engine, _ = one.open()
     with pytest.raises(EngineError, match="unspecified launch failure"):
         engine.step(QUIET, 0)
+    assert not one.loaded_again
     one.close(failed=True)
     assert not Started.all[0].alive(), "it has freed the card before another one is loaded"
-    until(lambda: len(Started.all) == 2 and Started.all[1].alive())
+    until(lambda: one.loaded_again)
+    assert len(Started.all) == 2 and Started.all[1].alive()
     again = source(tmp_path, fails_at=1, how="raise")
-    again.open()  # takes that one, also if it is still loading
+    again.open()
+    assert not one.loaded_again
     assert len(Started.all) == 2 and Started.together == 0
     again.close(failed=False)
 

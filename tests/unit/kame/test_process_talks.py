@@ -53,7 +53,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> CheckpointFiles:
 class Borrowed:
     """A source that lends one process, which a failure ends."""
 
-    progress = ""
+    progress, loaded_again = "", False
 
     def __init__(self, process: EngineProcess, files: CheckpointFiles) -> None:
         self.process, self._files = process, files

@@ -119,7 +119,7 @@ def test_one_process_serves_conversation_after_conversation_each_from_its_start(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_after_a_failure_it_is_loaded_again_for_the_next_conversation(folder: Path, pool: None) -> None:
+def test_after_a_failure_it_is_loaded_again_and_the_same_front_end_can_be_entered(folder: Path, pool: None) -> None:
     with front_end(folder) as first:
         pid = pid_of(first)
         first.step(Frame(0, silence()), [])
@@ -127,9 +127,14 @@ def test_after_a_failure_it_is_loaded_again_for_the_next_conversation(folder: Pa
         with pytest.raises(FrontEndError, match=r"KAME stopped working \(.*\)\. The conversation continues with the"):
             for frame in range(1, 5):
                 first.step(Frame(frame, silence()), [])
-    with front_end(folder) as second:  # waits for that, or takes what is there
-        assert pid_of(second) != pid
-        talk(second)
+    until(first.recovered)
+    assert first.recovered() == "KAME is loaded again and speaks from now on."
+    with first:
+        again = pid_of(first)
+        assert again != pid and not first.recovered()
+        talk(first)
+    with front_end(folder) as second:  # the next conversation takes it, too
+        assert pid_of(second) == again
 
 
 def test_one_at_a_time_has_the_card_and_a_cancelled_load_frees_it(folder: Path) -> None:
