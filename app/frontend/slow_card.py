@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -27,6 +29,7 @@ DESKTOP = frozenset(
     "searchhost startmenuexperiencehost shellexperiencehost textinputhost applicationframehost".split()
 )
 """Programs that can't be closed."""
+_PYTHON = re.compile(r"pythonw?[0-9.]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,9 @@ def _cause(
     """Returns the likeliest cause, empty if unknown, and the advice. `program`: another one that uses the card."""
     smaller = _smaller(model)
     slower = model.latest / model.predicted if model.predicted else 0.0
+    if program is not None and program.pid == os.getpid():
+        own = f"The app's speech recognition runs on the same graphics card and takes time from {model.label}."
+        return own, f"Choose a smaller recogniser, or {smaller}, in the settings."
     close = f"Close other programs that use the graphics card, or choose {smaller} in the settings."
     if program is not None and _name(program):
         close = f"Close {_name(program)}, or choose {smaller} in the settings."
@@ -148,4 +154,5 @@ def _has(card: CardUse, pid: int) -> bool:
 
 
 def _name(program: Program) -> str:
-    return " ".join(harmless(program.name).split())[:LONGEST_NAME].removesuffix(".exe")
+    name = " ".join(harmless(program.name).split())[:LONGEST_NAME].removesuffix(".exe")
+    return f"{name} (PID {program.pid})" if _PYTHON.fullmatch(name.lower()) else name

@@ -1,5 +1,6 @@
 """Why a model on a graphics card is too slow is said as far as it is known, with what helps."""
 
+import os
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
@@ -50,6 +51,20 @@ def using(*programs: Program, card: CardUse = CARD) -> CardUse:
     ),
     (MODEL, [using(Program(9, "", 0, 50))], "", "Another program uses the graphics card, too.", CLOSE),
     (MODEL, [using(Program(9, "a\x1b[31mb\u202e" * 20, 0, 50))], "", f"{'ab' * 20} uses the", f"Close {'ab' * 20}, or"),
+    (
+        MODEL,
+        [using(Program(9, "python3.12", 5 * 10**9, 50))],
+        "",
+        "python3.12 (PID 9) uses the graphics card, too, with 5.0 GB of its memory.",
+        "Close python3.12 (PID 9), or choose int4",
+    ),
+    (
+        MODEL,
+        [using(Program(os.getpid(), "python3", 2 * 10**9, 20))],
+        "",
+        "The app's speech recognition runs on the same graphics card and takes time from KAME.",
+        "Choose a smaller recogniser, or int4 or a shorter memory, in the settings.",
+    ),
     # The model's own process isn't among them, so that it could be any of them.
     (MODEL, [CARD._replace(programs=(GAME, OWN._replace(pid=70)))], "", "", CLOSE),
     (replace(MODEL, latest=0.3), [using(BROWSER, card=FULL)], "", PAGED, "Close firefox, or choose int4 or a shorter"),
