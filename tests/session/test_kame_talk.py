@@ -158,7 +158,14 @@ def test_once_silenced_it_is_muted_until_the_user_speaks_or_types(folder: Path, 
         if typed:
             loop.call_later(11.5, session.write, "And what about Spain?")
 
-    talk = simulate(script, lambda _: _slow(ANSWER), frontend=Babbling(folder, name), seconds=15, during=during)
+    talk = simulate(
+        script,
+        lambda _: _slow(ANSWER),
+        frontend=Babbling(folder, name),
+        seconds=15,
+        during=during,
+        max_answer_seconds=0.5,  # it never ends by itself
+    )
     assert talk.speaker.sounding(5.0, 6.0)
     assert [end.interrupted for end in talk.of(e.AssistantEnded) if 6.0 <= end.at <= 6.25] == [True]
     assert not talk.speaker.sounding(6.25, 11.5)
