@@ -98,7 +98,7 @@ def test_it_begins_and_says_what_comes_later(
 
 
 def test_without_an_answer_it_says_none(questions: list[tuple[Path, float]], heard_in: Callable[[Talk], str]) -> None:
-    talk = talk_about(0, questions[0], answer("", first=60.0))
+    talk = talk_about(0, questions[0], answer("", first=12.0))
     assert said_in(talk) and "toronto" not in said_in(talk).lower()
     heard = heard_in(talk)
     assert heard and "toronto" not in heard
