@@ -69,7 +69,7 @@ class FrontEndController:
             self._lose(message.lost)
         elif any(isinstance(event, e.FrontEndChanged) for event in message.events) and self._left is not None:
             left, self._left = self._left, None
-            self._leaving.start(lambda: self._loader.close_frontend(left))
+            self._leaving.start(lambda: self._loader.close_part(left))
         elif self._back is not None:
             if quiet:
                 self._take_back(*self._back)
@@ -106,7 +106,7 @@ class FrontEndController:
 
     async def _reopen(self, frontend: FrontEnd, sentence: str) -> None:
         try:
-            await self._loader.open_frontend(frontend)
+            await self._loader.open_part(frontend)
         except Exception as error:  # of any kind: the conversation has another one
             _log.warning("The front-end could not be opened again: %s: %s", type(error).__name__, error)
             return

@@ -208,9 +208,9 @@ class Loader:
         lost, fallback = self._parts.frontend, self._parts.fallback
         assert fallback is not None
         try:
-            await self.close_frontend(lost)
+            await self.close_part(lost)
             frontend = fallback()
-            await self._enter(frontend)
+            await self.open_part(frontend)
         except Exception as error:  # of any kind: the session has no front-end then
             why = str(error) if isinstance(error, FrontEndError | VoiceError) else f"{type(error).__name__}: {error}"
             raise FrontEndError(
@@ -219,16 +219,12 @@ class Loader:
         self._parts.frontend = frontend
         return frontend
 
-    async def open_frontend(self, frontend: FrontEnd) -> None:
-        """Enters a front-end during the session. Propagates its exceptions."""
-        await self._enter(frontend)
-
-    async def close_frontend(self, frontend: FrontEnd) -> None:
-        """Exits a front-end that is no longer stepped. It is exited once more at the end."""
+    async def close_part(self, part: _Part) -> None:
+        """Exits a part that is no longer used. It is exited once more at the end."""
         if self._simulated:
-            frontend.__exit__(None, None, None)
+            part.__exit__(None, None, None)
         else:
-            await asyncio.to_thread(frontend.__exit__, None, None, None)
+            await asyncio.to_thread(part.__exit__, None, None, None)
 
     def call_at_close(self, work: Callable[[], None]) -> None:
         """Calls `work` on closing, before any part is closed."""
@@ -274,7 +270,7 @@ class Loader:
             for work, what in (
                 (load("voice", self._enter_frontend()), "voice"),
                 (load("model", open_backend()), "backend"),
-                (load("recogniser", self._enter(self._parts.transcriber)), "transcriber"),
+                (load("recogniser", self.open_part(self._parts.transcriber)), "transcriber"),
                 (self._prepare(), "rest"),
                 *(((self._open_devices(devices_open), "devices"),) if self._early else ()),
             )
@@ -308,15 +304,16 @@ class Loader:
         """Enters the front-end, or the fallback if that fails."""
         parts = self._parts
         try:
-            await self._enter(parts.frontend)
+            await self.open_part(parts.frontend)
         except FrontEndError as error:
             if parts.fallback is None:
                 raise
             self.lost = str(error)
             parts.frontend = parts.fallback()
-            await self._enter(parts.frontend)
+            await self.open_part(parts.frontend)
 
-    async def _enter(self, part: _Part) -> None:
+    async def open_part(self, part: _Part) -> None:
+        """Enters a part, which is exited at the end. Propagates its exceptions."""
         await enter(part, simulated=self._simulated)
         self._stack.push(part.__exit__)
 
