@@ -23,7 +23,7 @@ class Recovering(FrontEnd, Protocol):
     """A front-end whose model is loaded again after it has failed."""
 
     def recovered(self) -> str:
-        """Returns what the user is told if it has failed and can be entered again, otherwise an empty string."""
+        """Returns the user-facing message if it has failed and can be entered again, otherwise an empty string."""
         ...
 
 
@@ -54,7 +54,7 @@ class FrontEndController:
         self._reopening = LatestTask("open the first front-end again")
         self._leaving = LatestTask("close the front-end that stood in")
         self._lost: Recovering | None = None  # may come back
-        self._back: tuple[FrontEnd, str] | None = None  # is open again, and what the user is told
+        self._back: tuple[FrontEnd, str] | None = None  # is open again, with its user-facing message
         self._came_back_at = -STEADY_SECONDS
         self._left: FrontEnd | None = None  # is still stepped, until the one that came back is
 

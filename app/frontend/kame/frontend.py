@@ -54,7 +54,7 @@ class KameFrontEnd(StreamFrontEnd):
         return LABELS.get(self.name, self.name)
 
     def recovered(self) -> str:
-        """Returns what the user is told if the model has failed and is loaded again, otherwise an empty string."""
+        """Returns the user-facing message if the model has failed and is loaded again, otherwise an empty string."""
         if not (self._failed and self._source.loaded_again):
             return ""
         return f"{self.label} is loaded again and speaks from now on."
