@@ -32,6 +32,7 @@ class FrontEndController:
 
     - `loader`: opens and closes the front-ends of `parts`.
     - `post`, `emit`, `now`: the session's mailbox, events and clock.
+    - `quiet`: returns whether neither side has the floor and nothing could make the assistant speak.
     - `replaced`: called with the front-end that was lost when another one takes over in its place.
     - `end`: ends the session with a reason, since no front-end is left.
     """
@@ -44,34 +45,35 @@ class FrontEndController:
         post: Callable[[Message], None],
         emit: Callable[[e.Event], None],
         now: Callable[[], float],
+        quiet: Callable[[], bool],
         replaced: Callable[[FrontEnd], None],
         end: Callable[[str], None],
     ) -> None:
         self._parts, self._loader = parts, loader
         self._post, self._emit, self._now = post, emit, now
-        self._replaced, self._end = replaced, end
+        self._quiet, self._replaced, self._end = quiet, replaced, end
         self._replacing = LatestTask("replace the front-end")
         self._reopening = LatestTask("open the first front-end again")
-        self._leaving = LatestTask("close the front-end that stood in")
+        self._closing = LatestTask("close the front-end that stood in")
         self._lost: Recovering | None = None  # may come back
         self._back: tuple[FrontEnd, str] | None = None  # is open again, with its user-facing message
         self._came_back_at = -STEADY_SECONDS
-        self._left: FrontEnd | None = None  # is still stepped, until the one that came back is
+        self._stood_in: FrontEnd | None = None  # is still stepped, until the one that came back is
 
     @property
     def replacing(self) -> bool:
         """Whether no front-end is working, since the next one is being loaded."""
         return self._replacing.running
 
-    def follow(self, message: StepMessage, *, quiet: bool) -> None:
-        """Handles what a step says of the front-end. `quiet`: whether neither side has the floor or is about to."""
+    def follow(self, message: StepMessage) -> None:
+        """Handles the message of a step. Call it for each step."""
         if message.lost:
             self._lose(message.lost)
-        elif any(isinstance(event, e.FrontEndChanged) for event in message.events) and self._left is not None:
-            left, self._left = self._left, None
-            self._leaving.start(lambda: self._loader.close_part(left))
+        elif any(isinstance(event, e.FrontEndChanged) for event in message.events) and self._stood_in is not None:
+            stood_in, self._stood_in = self._stood_in, None
+            self._closing.start(lambda: self._loader.close_part(stood_in))
         elif self._back is not None:
-            if quiet:
+            if self._quiet():
                 self._take_back(*self._back)
         elif self._lost is not None and not self.replacing and (sentence := self._lost.recovered()):
             frontend, self._lost = self._lost, None
@@ -81,7 +83,7 @@ class FrontEndController:
         """Waits until the session has a front-end or has given up. One that isn't open again yet doesn't come back."""
         await self._replacing.wait()
         await self._reopening.stop()
-        await self._leaving.wait()
+        await self._closing.wait()
 
     def _lose(self, sentence: str) -> None:
         """Reports the loss to the user, and loads the fallback."""
@@ -114,6 +116,6 @@ class FrontEndController:
 
     def _take_back(self, frontend: FrontEnd, sentence: str) -> None:
         self._back, self._came_back_at = None, self._now()
-        self._left, self._parts.frontend = self._parts.frontend, frontend
+        self._stood_in, self._parts.frontend = self._parts.frontend, frontend
         self._emit(e.Notice(self._now(), "frontend", sentence))
         self._post(SwapFrontEnd(frontend))

@@ -111,6 +111,7 @@ class Session:
             post=self.mailbox.post,
             emit=self._emit,
             now=lambda: self.clock(),
+            quiet=lambda: self.quiet,
             replaced=self._ask_again,
             end=lambda sentence: self._end_because("frontend", sentence),
         )
@@ -264,7 +265,7 @@ class Session:
         self.speech.taken(message.voices)
         if message.too_slow:
             self._overloads.tell(message.frame.at, message.too_slow)
-        self._frontends.follow(message, quiet=self.quiet)
+        self._frontends.follow(message)
 
     def _recognise(self, message: StepMessage) -> None:
         if message.assistant_dbfs > SOUNDING_DBFS:

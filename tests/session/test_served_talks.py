@@ -71,12 +71,10 @@ async def test_the_front_end_says_what_the_server_says_and_shows_its_oracle() ->
 async def test_an_answer_is_expected_for_as_long_as_the_server_thinks() -> None:
     async with scripted_server(first=2.6) as server, client(server.port) as frontend:
         steps, idle = [], []
-        for number in range(60):
-            steps += await run(frontend, 1, number, at_10=(TakeFloor(1),))
+        while not said(steps) and len(steps) < 100:
+            steps += await run(frontend, 1, len(steps), at_10=(TakeFloor(1),))
             idle.append(frontend.idle)
-    assert said(steps) == "It is Stockholm."
-    begun = next(number for number, step in enumerate(steps) if step.said)
-    assert begun > 10 + LINGER_FRAMES and not any(idle[10:begun])
+    assert said(steps) == "It" and len(steps) > 10 + LINGER_FRAMES and not any(idle[10:])
 
 
 async def test_an_interruption_silences_the_server_at_once() -> None:
